@@ -1,0 +1,1 @@
+//! The language server for fork and config files. It has no code yet: see the README beside it.

@@ -1,0 +1,2 @@
+//! autofork
+fn main() {}
