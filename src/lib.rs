@@ -1,1 +1,8 @@
-//! autofork
+//! autofork: background thoughts for coding-agent sessions.
+//!
+//! The map of the house, one line per room, in the order of the layers: a room uses those above it, never below.
+//! `tests/layers` reads the `use` lines and fails on an edge that goes the wrong way.
+
+pub mod ir;
+
+pub mod cli;
