@@ -5,4 +5,8 @@
 
 pub mod ir;
 
+pub mod engine;
+
+pub mod host;
+
 pub mod cli;

@@ -6,6 +6,7 @@
 
 mod config;
 mod fork;
+mod lossy;
 mod moment;
 mod name;
 mod program;

@@ -55,12 +55,12 @@ text_name!(Tag);
 /// the session's first event, so that a `cd` changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct LaunchDir(PathBuf);
+pub struct LaunchDir(#[serde(with = "super::lossy")] PathBuf);
 
 /// The root of the project that a session works on; tag throttles are kept per project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ProjectRoot(PathBuf);
+pub struct ProjectRoot(#[serde(with = "super::lossy")] PathBuf);
 
 macro_rules! folder_name {
     ($name:ident) => {

@@ -1,0 +1,6 @@
+//! The edge to coding agents: the protocol between hooks and daemon, and one adapter per client.
+//!
+//! An adapter only translates: a client's payloads into facts, the daemon's replies into what the client understands.
+//! What to do about a fact is the engine's affair; how a wake is worded is the adapter's.
+
+pub mod protocol;
