@@ -35,14 +35,14 @@ use crate::ir::{Fork, LaunchDir, Program, Programs, ProjectRoot, Time};
 pub use due::Outlook;
 pub use effect::{Denial, Effect};
 pub use event::{
-    BackgroundTask, Caller, Event, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure, StartSource,
-    TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
+    BackgroundTask, Caller, Event, Evidence, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure,
+    StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
 };
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 pub use reason::Reason;
 pub use session::{Delivery, Pause, Poll, Session, Turn, Wake};
 pub use stamps::Stamps;
-pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger};
+pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger, call_description};
 
 /// Everything the scheduler knows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

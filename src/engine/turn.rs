@@ -2,10 +2,11 @@
 
 use super::effect::Effect;
 use super::event::{
-    BackgroundTask, Mark, Outcome, PermissionMode, Prompt, StartSource, TaskKind, TaskNotice, TurnKind,
+    BackgroundTask, Evidence, Mark, Outcome, PermissionMode, Prompt, StartSource, TaskKind, TaskNotice, TurnKind,
 };
 use super::id::{PollId, SessionId};
 use super::session::{Pause, Poll, StopOrder, Turn};
+use super::ticket::call_description;
 use super::{State, Work};
 
 impl State {
@@ -48,7 +49,7 @@ impl State {
             Prompt::OtherHook => false,
             Prompt::Tasks(notices) => notices.into_iter().fold(false, |foreign, notice| {
                 let ours = session.runs().find(|run| run.is_meant_by(&notice));
-                let is_foreign = ours.is_none();
+                let is_foreign = ours.is_none() && notice.evidence == Evidence::Plain;
                 if let Some(run) = ours {
                     let TaskNotice { outcome, report, usage, .. } = notice;
                     run.finish(work.now, outcome, report, usage);
@@ -110,7 +111,7 @@ impl State {
             let mut unlinked = session
                 .tickets
                 .iter_mut()
-                .filter(|ticket| ticket.call_description() == task.description && ticket.can_take_agent());
+                .filter(|ticket| call_description(&ticket.fork) == task.description && ticket.can_take_agent());
             if let Some(ticket) = unlinked.next() {
                 ticket.take_agent(work.now, &task.id);
             }
