@@ -23,6 +23,8 @@ mod wake;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
@@ -152,7 +154,7 @@ impl State {
             session.client = origin.client.or(session.client);
         }
         match fact {
-            Fact::Started(source) => self.started(id, source),
+            Fact::Started(source) => self.started(work, id, source),
             Fact::Prompt { mark, prompt, mode } => self.prompted(work, id, &mark, prompt, mode),
             Fact::Stopped { mark, kind, background, mode } => self.stopped(work, id, &mark, kind, background, mode),
             Fact::SpawnRequested { tool_use, ticket, caller } => {
@@ -207,7 +209,7 @@ impl State {
     }
 
     fn end_session(&mut self, work: &mut Work<'_>, id: &SessionId) {
-        self.withdraw_unconfirmed_wake(id);
+        self.withdraw_unconfirmed_wake(work, id);
         let Some(session) = self.sessions.remove(id) else { return };
         if let Some(poll) = session.poll {
             work.effects.push(Effect::Release { poll: poll.id });
