@@ -206,6 +206,8 @@ impl Play {
     pub(super) fn finish(&mut self, session: &str, agent: &TaskId) {
         let report = Some("done".to_owned());
         self.fact(session, Fact::SubagentStopped { agent: agent.clone(), report });
+        // Whatever that released has arrived before the client tells the session of the end.
+        self.event(Event::WakeDelivered(session.into()));
         self.prompt(session, Prompt::Tasks(vec![notice(agent)]));
         self.stop(session);
     }
