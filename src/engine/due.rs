@@ -86,24 +86,28 @@ impl View<'_> {
 
     /// When one moment makes the fork due, and as which trigger; or why nothing but time will not bring it.
     fn moment(&self, fork: &Fork, moment: Moment) -> Result<(Time, Trigger), Reason> {
-        let Moment::Idle(own) = moment else { return self.context(fork, moment) };
-        let deadline = own.unwrap_or(self.config.default_idle_deadline);
-        if own.is_none() && deadline.is_zero() {
-            return Err(Reason::IdleSwitchedOff);
+        if !matches!(moment, Moment::Idle(_)) {
+            return self.context(fork, moment);
         }
+        let deadline = self.config.deadline(moment).ok_or(Reason::IdleSwitchedOff)?;
         let pause = self.pause()?;
         if pause.fired.contains(&fork.name) {
             return Err(Reason::Latched);
         }
-        let clock = match pause.clock {
-            Some(clock) => clock,
-            None if !self.config.background_hold => pause.began,
+        Ok((self.clock()?.after(deadline), Trigger::Idle(deadline)))
+    }
+
+    /// When the clock of the pause began to run, or will if nothing but time passes.
+    pub(super) fn clock(&self) -> Result<Time, Reason> {
+        let pause = self.pause()?;
+        match pause.clock {
+            Some(clock) => Ok(clock),
+            None if !self.config.background_hold => Ok(pause.began),
             None => match self.held_until() {
-                Some(until) => until.max(pause.began),
-                None => return Err(self.holding_task(None).unwrap_or(Reason::MidTurn)),
+                Some(until) => Ok(until.max(pause.began)),
+                None => Err(self.holding_task(None).unwrap_or(Reason::MidTurn)),
             },
-        };
-        Ok((clock.after(deadline), Trigger::Idle(deadline)))
+        }
     }
 
     fn pause(&self) -> Result<&Pause, Reason> {

@@ -127,12 +127,12 @@ impl State {
 
     /// The fork's next firing in a session at `now`, with every reason that stands in the way, being parked included.
     pub fn outlook(&self, session: &Session, fork: &Fork, program: &Program, now: Time) -> Outlook {
-        let view = View { session, config: &program.config, stamps: &self.stamps, windows: &self.windows, now };
+        let view = View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now };
         let mut outlook = view.outlook(fork);
         if let (Some(pause), true) = (&session.pause, outlook.reasons.is_empty())
             && let Some(opened) = pause.window
         {
-            let until = due::window_closes(opened, program.config.wake_debounce);
+            let until = due::window_closes(opened, program.config().wake_debounce);
             if until > now {
                 outlook.reasons.push(Reason::Debouncing { until });
                 outlook.due = Some(until);

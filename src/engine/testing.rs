@@ -78,7 +78,7 @@ impl Play {
 
     /// Puts other forks in force, under the same configuration.
     pub(super) fn edit(&mut self, forks: Vec<Fork>) -> Vec<Effect> {
-        let config = self.programs.get(&launch()).unwrap().config.clone();
+        let config = self.programs.get(&launch()).unwrap().config().clone();
         let program = Program::new(config, forks.into_iter().map(Arc::new));
         self.programs.set(launch(), Arc::new(program));
         self.event(Event::ProgramChanged(launch()))

@@ -115,7 +115,7 @@ impl State {
     fn start_clock(&mut self, work: &Work<'_>, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         let program = work.program(&session.launch);
-        let held = program.config.background_hold && !session.background.is_empty();
+        let held = program.config().background_hold && !session.background.is_empty();
         if let Some(pause) = &mut session.pause
             && pause.clock.is_none()
             && !held

@@ -39,7 +39,7 @@ impl State {
     pub(super) fn settle(&mut self, work: &mut Work<'_>, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         let program = work.program(&session.launch);
-        let timeout = program.config.session_timeout;
+        let timeout = program.config().session_timeout;
         if !timeout.is_zero() && session.last_event.after(timeout) <= work.now {
             self.end_session(work, id);
             return;
@@ -77,11 +77,11 @@ impl State {
         let session = self.sessions.get(id)?;
         session.pause.as_ref()?;
         let view =
-            View { session, config: &program.config, stamps: &self.stamps, windows: &self.windows, now: work.now };
+            View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now: work.now };
         let mut due: Vec<Due> = Vec::new();
         let mut opens: Option<Time> = None;
         let mut next: Option<Time> = None;
-        for fork in program.forks() {
+        let mut look = |fork: &Arc<Fork>| {
             let Outlook { due: at, trigger, .. } = view.outlook(fork);
             match (at, trigger) {
                 (Some(at), Some(trigger)) if at <= work.now => {
@@ -91,6 +91,22 @@ impl State {
                 (Some(at), _) => next = Some(next.map_or(at, |next| next.min(at))),
                 (None, _) => {}
             }
+            next
+        };
+        for fork in program.with_threshold() {
+            look(fork);
+        }
+        let mut earliest = None;
+        for (deadline, fork) in view
+            .clock()
+            .iter()
+            .flat_map(|clock| program.by_deadline().map(|(deadline, fork)| (clock.after(deadline), fork)))
+        {
+            // Nobody further on can come due before then: no guard makes a fork due earlier than its deadline.
+            if deadline > work.now && earliest.is_some_and(|earliest| earliest <= deadline) {
+                break;
+            }
+            earliest = look(fork);
         }
         let pause = self.sessions.get_mut(id)?.pause.as_mut()?;
         // A fork that came due by the mere passing of time did so at that instant, even if nobody looked; one that
@@ -99,7 +115,7 @@ impl State {
         pause.evaluated = work.now;
         pause.window = opens.map(|opens| pause.window.unwrap_or(opens));
         let Some(opened) = pause.window else { return next };
-        let closes = due::window_closes(opened, program.config.wake_debounce);
+        let closes = due::window_closes(opened, program.config().wake_debounce);
         if closes > work.now {
             return Some(closes);
         }
@@ -212,6 +228,9 @@ impl State {
     /// The stamps of a session's project have moved: tag throttles of other sessions may begin or end.
     pub(super) fn unsettle_neighbours(&self, work: &mut Work<'_>, id: &SessionId) {
         let Some(session) = self.sessions.get(id) else { return };
+        if work.programs.iter().all(|(_, program)| program.config().tag_throttles.is_empty()) {
+            return;
+        }
         let neighbours = self.sessions.values().filter(|other| other.root == session.root && other.id != *id);
         work.unsettled.extend(neighbours.map(|other| other.id.clone()));
     }
@@ -262,7 +281,7 @@ impl State {
 
     fn reckon_deadline(&mut self, id: &SessionId, program: &Program, next: Option<Time>) {
         let Some(session) = self.sessions.get_mut(id) else { return };
-        let timeout = program.config.session_timeout;
+        let timeout = program.config().session_timeout;
         let times_out = (!timeout.is_zero()).then(|| session.last_event.after(timeout));
         session.deadline = [next, times_out, session.orphan_check].into_iter().flatten().min();
     }
