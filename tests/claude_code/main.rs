@@ -1,0 +1,1 @@
+//! The real client against a mock API: see the modules.
