@@ -1,10 +1,14 @@
 //! The model does something else than it was asked: no work is done twice, and nothing loops.
 
 use crate::scene::{self, Counts, Scene, body_of};
+use crate::support::client::Permissions;
 use crate::support::mock_api::{Conduct, Kind};
 
 /// How the client tells the model that an agent runs.
 const LAUNCHED: &str = "launched successfully";
+/// How the client tells the model that a hook of ours refused a call. Inside a fork the client refuses too, but only
+/// calls of the type `fork`, and only after the hook: what stands in the way must be ours.
+const REFUSED_BY_HOOK: &str = "PreToolUse:Agent hook";
 
 #[test]
 fn the_second_call_with_one_ticket_is_refused() {
@@ -17,7 +21,11 @@ fn the_second_call_with_one_ticket_is_refused() {
         .iter()
         .filter(|result| result.contains(LAUNCHED))
         .count();
-    assert_eq!((results.len(), launched), (4, 2), "{results:#?}");
+    let refused = results
+        .iter()
+        .filter(|result| result.contains(REFUSED_BY_HOOK))
+        .count();
+    assert_eq!((launched, refused), (2, 2), "{results:#?}");
     scene.wait_for_reports(2);
     scene.assert_quiet();
     scene.assert_counts(Counts {
@@ -38,7 +46,9 @@ fn the_second_call_with_one_ticket_is_refused() {
 fn a_name_and_a_model_are_taken_off_the_call() {
     let mut sandbox = scene::sandbox(&["journal"]);
     sandbox.record_hooks();
-    let Some(mut scene) = Scene::start_in(sandbox, Conduct::AddsNameAndModel) else {
+    let Some(mut scene) =
+        Scene::start_in(sandbox, Conduct::AddsNameAndModel, Permissions::OfNewUser)
+    else {
         return;
     };
     scene.prompt("hello there");
@@ -79,7 +89,9 @@ fn a_fork_cannot_use_its_sisters_ticket() {
     scene.prompt("hello there");
     let results = scene.wait_for_tool_results(Kind::Fork);
     assert!(
-        !results.iter().any(|result| result.contains(LAUNCHED)),
+        results
+            .iter()
+            .all(|result| result.contains(REFUSED_BY_HOOK)),
         "{results:#?}"
     );
     let reports = scene.wait_for_reports(2);

@@ -1,13 +1,16 @@
 //! The client does not run all of our hooks: an older one, or one whose user switched some off.
 
 use crate::scene::{self, Counts, Scene, body_of};
+use crate::support::client::Permissions;
 use crate::support::mock_api::Conduct;
 
 #[test]
 fn without_the_pre_tool_use_hook_the_fork_reads_its_file_and_still_counts_as_the_run() {
     let mut sandbox = scene::sandbox(&["journal"]);
     sandbox.remove_hook("PreToolUse");
-    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient) else {
+    let Some(mut scene) =
+        Scene::start_in(sandbox, Conduct::Obedient, Permissions::AgentsAndReading)
+    else {
         return;
     };
     scene.prompt("hello there");

@@ -1,7 +1,8 @@
 //! A fork fires when its moment came, as often as it should, with the words it should have.
 
-use crate::scene::{Counts, Scene, body_of, tickets};
-use crate::support::mock_api::request::without_cache_control;
+use crate::scene::{self, Counts, Scene, body_of, tickets};
+use crate::support::client::Permissions;
+use crate::support::mock_api::request::as_read;
 use crate::support::mock_api::{Conduct, Kind};
 
 #[test]
@@ -86,10 +87,7 @@ fn forks_share_one_wake_and_all_of_their_parents_cached_prefix() {
         assert_eq!(fork.system(), wake.system());
         let (earlier, own) = fork.messages().split_at(wake.messages().len());
         for (of_fork, of_parent) in earlier.iter().zip(wake.messages()) {
-            assert_eq!(
-                without_cache_control(of_fork),
-                without_cache_control(of_parent)
-            );
+            assert_eq!(as_read(of_fork), as_read(of_parent));
         }
         // What is its own: the call that started it, and its instructions.
         assert_eq!(own.len(), 2, "{fork}");
@@ -104,7 +102,9 @@ fn forks_share_one_wake_and_all_of_their_parents_cached_prefix() {
 
 #[test]
 fn an_agent_call_without_a_ticket_is_left_alone() {
-    let Some(mut scene) = Scene::start(&[], Conduct::Obedient) else {
+    let permissions = Permissions::AgentsAndReading;
+    let Some(mut scene) = Scene::start_in(scene::sandbox(&[]), Conduct::Obedient, permissions)
+    else {
         return;
     };
     // The scripted model makes every call that stands on a line of its own, whoever wrote it.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::scene::{self, Counts, Scene, body_of};
-use crate::support::client::{Client, SOON};
+use crate::support::client::{Client, Permissions, SOON};
 use crate::support::install;
 use crate::support::mock_api::{Conduct, Kind, MockApi, Scripted};
 use crate::support::processes::Process;
@@ -45,7 +45,7 @@ fn wait_until_parked(scene: &Scene) -> Process {
         let processes = scene.sandbox.processes();
         let daemon = processes.iter().find(|process| process.is_daemon());
         if let Some(daemon) = daemon
-            && processes.iter().any(Process::is_parked_stop)
+            && processes.iter().any(Process::is_stop_hook)
         {
             // From the start of its process to its poll at the daemon the hook takes milliseconds.
             std::thread::sleep(Duration::from_secs(1));
@@ -60,7 +60,8 @@ fn wait_until_parked(scene: &Scene) -> Process {
 fn where_no_daemon_can_start_the_session_is_a_plain_one() {
     let mut sandbox = scene::sandbox(&["journal"]);
     sandbox.make_home_unusable();
-    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient) else {
+    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser)
+    else {
         return;
     };
     scene.prompt("hello there");
@@ -81,7 +82,8 @@ fn where_no_daemon_can_start_the_session_is_a_plain_one() {
 fn a_binary_that_cannot_run_leaves_a_plain_session() {
     let mut sandbox = scene::sandbox(&["journal"]);
     sandbox.break_binary();
-    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient) else {
+    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser)
+    else {
         return;
     };
     scene.prompt("hello there");

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::support::client::{Client, SOON};
+use crate::support::client::{Client, Permissions, SOON};
 use crate::support::install;
 use crate::support::mock_api::{Conduct, Kind, MockApi, Request, Scripted};
 use crate::support::sandbox::Sandbox;
@@ -19,7 +19,7 @@ pub(crate) struct Scene {
     pub(crate) sandbox: Sandbox,
 }
 
-/// Text of a fork's body that stands nowhere else.
+/// Text of a fork's body that stands nowhere else. It is not the first line, which the scripted model's reports quote.
 pub(crate) fn body_of(fork: &str) -> String {
     format!("Write one line about the blue heron to the {fork}.")
 }
@@ -31,7 +31,7 @@ pub(crate) fn sandbox(forks: &[&str]) -> Sandbox {
     for fork in forks {
         let body = body_of(fork);
         let text = format!(
-            "---\nfork: true\ndescription: Keeps the {fork}\nrun_on:\n  - idle: 5s\n---\n{body}\nThen stop.\n"
+            "---\nfork: true\ndescription: Keeps the {fork}\nrun_on:\n  - idle: 5s\n---\nKeep the {fork}.\n\n{body}\nThen stop.\n"
         );
         sandbox.write(&format!(".autofork/forks/{fork}.md"), &text);
     }
@@ -41,14 +41,18 @@ pub(crate) fn sandbox(forks: &[&str]) -> Sandbox {
 impl Scene {
     /// A session with these forks and a model of this conduct; `None` if there is no client, which was said.
     pub(crate) fn start(forks: &[&str], conduct: Conduct) -> Option<Self> {
-        Self::start_in(sandbox(forks), conduct)
+        Self::start_in(sandbox(forks), conduct, Permissions::OfNewUser)
     }
 
     /// A session in a sandbox that the scenario prepared.
-    pub(crate) fn start_in(sandbox: Sandbox, conduct: Conduct) -> Option<Self> {
+    pub(crate) fn start_in(
+        sandbox: Sandbox,
+        conduct: Conduct,
+        permissions: Permissions,
+    ) -> Option<Self> {
         let program = install::client_or_skip()?;
         let api = MockApi::start(Scripted::new(conduct));
-        let client = Client::start(&program, &sandbox, &api);
+        let client = Client::start(&program, &sandbox, &api, permissions);
         Some(Self {
             client,
             api,
@@ -160,7 +164,7 @@ impl Scene {
 }
 
 /// How often something happened.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) wakes: usize,
     pub(crate) forks: usize,

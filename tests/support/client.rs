@@ -30,6 +30,16 @@ const KEY: &str = "sk-ant-api03-made-up-for-a-test-0000000000000000000000000000"
 const ROWS: NonZeroU16 = NonZeroU16::new(50).unwrap();
 const COLUMNS: NonZeroU16 = NonZeroU16::new(150).unwrap();
 
+/// What the client may do without asking.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Permissions {
+    /// The mode a new user is in, `auto`. A server of the client's maker judges each call there, so that here every
+    /// call that no hook approved is asked about.
+    OfNewUser,
+    /// The mode `default`, with agents and reading allowed in general.
+    AgentsAndReading,
+}
+
 /// A running client. Dropping it ends it.
 pub(crate) struct Client {
     child: Box<dyn Child + Send + Sync>,
@@ -42,13 +52,31 @@ pub(crate) struct Client {
 
 impl Client {
     /// Starts an interactive session in the sandbox's project and waits until it takes input.
-    pub(crate) fn start(program: &Path, sandbox: &Sandbox, api: &MockApi) -> Self {
-        let client = Self::spawn(program, sandbox, api, &[]);
-        client.wait_for_screen(PROMPT_MARK);
+    #[track_caller]
+    pub(crate) fn start(
+        program: &Path,
+        sandbox: &Sandbox,
+        api: &MockApi,
+        permissions: Permissions,
+    ) -> Self {
+        let (arguments, mark): (&[&str], _) = match permissions {
+            Permissions::OfNewUser => (&[], "auto mode on"),
+            Permissions::AgentsAndReading => (
+                &[
+                    "--permission-mode",
+                    "default",
+                    "--allowedTools",
+                    "Agent Read",
+                ],
+                "? for shortcuts",
+            ),
+        };
+        let client = Self::spawn(program, sandbox, api, arguments);
+        client.wait_for_screen(mark);
         client
     }
 
-    /// Starts the client with more arguments, and does not wait.
+    /// Starts the client with these arguments, and does not wait.
     pub(crate) fn spawn(
         program: &Path,
         sandbox: &Sandbox,
@@ -179,9 +207,6 @@ impl Drop for Client {
         }
     }
 }
-
-/// What the screen shows below the prompt once it takes input: the mode a new user is in.
-const PROMPT_MARK: &str = "auto mode on";
 
 /// Waits for one of the slots, which are locked files, so that they also count between test processes.
 fn wait_for_slot() -> File {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// A process that names a sandbox in its environment or its command line.
+/// A process of a sandbox.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     /// Its id.
@@ -15,18 +15,19 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Whether it is an autofork daemon.
+    /// Whether it is an autofork daemon. A binary under test may be a script, so the command's place is not fixed.
     pub(crate) fn is_daemon(&self) -> bool {
         self.arguments
-            .get(1)
-            .is_some_and(|argument| argument == "daemon")
+            .iter()
+            .skip(1)
+            .any(|argument| argument == "daemon")
     }
 
-    /// Whether it is a parked Stop hook.
-    pub(crate) fn is_parked_stop(&self) -> bool {
+    /// Whether it is a Stop hook, parked or on its way.
+    pub(crate) fn is_stop_hook(&self) -> bool {
         self.arguments
-            .get(1..3)
-            .is_some_and(|arguments| arguments == ["hook", "stop"])
+            .windows(2)
+            .any(|pair| pair == ["hook", "stop"])
     }
 
     /// Ends it with SIGKILL.
@@ -47,18 +48,19 @@ impl Process {
     }
 }
 
-/// The live processes that belong to the sandbox at `root`, which no other process can know of. Never this one.
+/// The live processes whose `HOME` or `AUTOFORK_HOME` is in the sandbox at `root`: what its client and its commands
+/// started, and nothing that a person started to look at it.
 pub(crate) fn of_sandbox(root: &Path) -> Vec<Process> {
-    let needle = root.to_string_lossy().into_owned();
-    let own = std::process::id().to_string();
+    let marks = ["HOME", "AUTOFORK_HOME"].map(|name| format!("{name}={}/", root.display()));
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.file_name().to_string_lossy() != own);
-    folders
+    entries
         .filter_map(|entry| {
             let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-            let command = read(&entry.path().join("cmdline"));
             let environment = read(&entry.path().join("environ"));
-            let ours = command.contains(&needle) || environment.contains(&needle);
+            let mut variables = environment.split('\0');
+            let ours =
+                variables.any(|variable| marks.iter().any(|mark| variable.starts_with(mark)));
+            let command = read(&entry.path().join("cmdline"));
             let arguments = command.split_terminator('\0').map(str::to_owned).collect();
             (ours && !is_zombie(pid)).then_some(Process { pid, arguments })
         })

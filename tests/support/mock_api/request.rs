@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 /// What the client puts around the instructions of a fork's first request.
 const FORK_MARK: &str = "<fork-boilerplate>";
@@ -40,7 +40,7 @@ pub(crate) struct Request {
 
 impl Request {
     /// Reads what kind of request this is.
-    pub(super) fn new(number: usize, path: &str, body: Value) -> Self {
+    pub(crate) fn new(number: usize, path: &str, body: Value) -> Self {
         let mut request = Self {
             number,
             kind: Kind::Other,
@@ -162,15 +162,24 @@ impl Request {
     }
 }
 
-/// `value` without the cache markers, which move to the newest message with every request.
-pub(crate) fn without_cache_control(value: &Value) -> Value {
+/// A message as the model reads it: without the cache markers, which move to the newest message with every request,
+/// and with a lone text written as the list of blocks that it becomes when it gets a marker.
+pub(crate) fn as_read(message: &Value) -> Value {
+    let mut message = without_cache_markers(message);
+    if let Some(text) = message["content"].as_str() {
+        message["content"] = json!([{"type": "text", "text": text}]);
+    }
+    message
+}
+
+fn without_cache_markers(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let kept = fields.iter().filter(|(key, _)| *key != "cache_control");
-            let kept = kept.map(|(key, value)| (key.clone(), without_cache_control(value)));
-            Value::Object(kept.collect::<Map<_, _>>())
+            kept.map(|(key, value)| (key.clone(), without_cache_markers(value)))
+                .collect()
         }
-        Value::Array(items) => Value::Array(items.iter().map(without_cache_control).collect()),
+        Value::Array(items) => items.iter().map(without_cache_markers).collect(),
         other => other.clone(),
     }
 }
@@ -231,7 +240,12 @@ impl fmt::Display for Request {
             self.number, self.kind, self.path
         )?;
         if matches!(self.kind, Kind::Parent | Kind::Fork) {
-            for message in self.newest() {
+            // The client's own `system` messages describe the machine; no test is about them.
+            for message in self
+                .newest()
+                .iter()
+                .filter(|message| message["role"] != "system")
+            {
                 let text = texts(std::slice::from_ref(message));
                 let role = message["role"].as_str().unwrap_or("?");
                 write!(
