@@ -13,5 +13,6 @@ mod support;
 mod disobedience;
 mod fallback;
 mod firing;
+mod harness;
 mod outages;
 mod scene;

@@ -18,7 +18,7 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-pub(crate) use model::{Answer, Conduct, Model, Scripted};
+pub(crate) use model::{Answer, Block, Conduct, Model, Scripted};
 pub(crate) use request::{Kind, Request};
 
 /// A running server. It stops when this is dropped.
