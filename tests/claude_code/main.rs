@@ -15,4 +15,5 @@ mod fallback;
 mod firing;
 mod harness;
 mod outages;
+mod plugin;
 mod scene;
