@@ -8,4 +8,6 @@ pub mod text;
 pub mod diagnostic;
 pub mod ir;
 
+pub mod syntax;
+
 pub mod cli;

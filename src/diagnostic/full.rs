@@ -133,7 +133,8 @@ fn visible_lines(text: &str) -> String {
 fn snippets(report: &Report<'_>, found: &Diagnostic) -> (Snippets, Vec<LabeledSpan>) {
     let primary = (&found.path, found.span, found.label.as_str());
     let further = found.labels.iter().map(|label| (&label.path, label.span, label.message.as_str()));
-    let hidden = |place: &(&Arc<Path>, Span, &str)| found.label.is_empty() && (place.0, place.1) == (primary.0, primary.1);
+    let hidden =
+        |place: &(&Arc<Path>, Span, &str)| found.label.is_empty() && (place.0, place.1) == (primary.0, primary.1);
     // A further label at the place itself speaks for it.
     let doubled = found.labels.iter().any(|label| hidden(&(&label.path, label.span, "")));
     let mut by_file: BTreeMap<(bool, &Arc<Path>), Vec<(Span, &str, bool)>> = BTreeMap::new();
@@ -197,7 +198,8 @@ impl Snippet {
 
     fn offset(&self, source: &Source, offset: usize) -> usize {
         let line = source.line_of(offset);
-        let (_, shown_start) = self.lines[line.clamp(self.first_line, self.first_line + self.lines.len() - 1) - self.first_line];
+        let (_, shown_start) =
+            self.lines[line.clamp(self.first_line, self.first_line + self.lines.len() - 1) - self.first_line];
         let start = source.line_span(line).end() - source.line_span(line).of(source.text()).len();
         let mark = if line == 0 && source.text().starts_with(crate::text::BYTE_ORDER_MARK) { 3 } else { 0 };
         let line_text = source.line_text(line);

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{Applicability, Diagnostic, Level};
-use crate::text::{Position, Span, Sources};
+use crate::text::{Position, Sources, Span};
 
 /// The outcome of a check, ready to be rendered.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,11 @@ impl Report<'_> {
 
     /// A path as it is shown: relative to the base where it lies below it. Not escaped.
     pub fn path<'p>(&self, path: &'p Path) -> Cow<'p, str> {
-        path.strip_prefix(self.base).ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(path).to_string_lossy()
+        path.strip_prefix(self.base)
+            .ok()
+            .filter(|rest| !rest.as_os_str().is_empty())
+            .unwrap_or(path)
+            .to_string_lossy()
     }
 
     /// First and last position of a place; none in a file whose text was not read.
