@@ -10,4 +10,9 @@ pub mod ir;
 
 pub mod syntax;
 
+pub mod compile;
+
+
+pub mod project;
+
 pub mod cli;
