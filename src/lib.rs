@@ -13,6 +13,7 @@ pub mod syntax;
 pub mod compile;
 
 
+pub mod db;
 pub mod project;
 
 pub mod cli;

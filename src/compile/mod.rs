@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
 pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
+pub use lower::fork_name;
 pub use program::{Linked, Listed, Placed, State, link};
 
 use crate::diagnostic::Diagnostic;
@@ -52,4 +53,26 @@ pub struct CompiledConfig {
 pub fn config_file(layer: Layer, path: &Arc<Path>, contents: &Contents) -> CompiledConfig {
     let (layer, diagnostics) = config::compile(layer, path, contents);
     CompiledConfig { layer, diagnostics }
+}
+
+/// Something about a folder that is worth a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderFault {
+    /// It is nested too deep to be looked into.
+    TooDeep,
+    /// It, or a link in its place, cannot be read, for this reason.
+    Unreadable(String),
+    /// It belongs to another user.
+    Foreign,
+}
+
+/// What to say about a folder.
+pub fn folder(path: &Arc<Path>, fault: &FolderFault) -> Vec<Diagnostic> {
+    let mut out = findings::Findings::new(path.clone());
+    match fault {
+        FolderFault::TooDeep => rules::too_deep::check(&mut out),
+        FolderFault::Unreadable(reason) => rules::unreadable::check_folder(reason, &mut out),
+        FolderFault::Foreign => rules::unreadable::check_foreign(&mut out),
+    }
+    out.into_sorted()
 }

@@ -1,10 +1,10 @@
 //! Discovery: the candidates below a root.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{EntryKind, FileSystem};
+use super::{Entry, EntryKind, FileSystem};
 
 /// Folders may be nested so deep below a root.
 pub const MAX_DEPTH: usize = 8;
@@ -31,8 +31,9 @@ pub struct Discovered {
 
 /// Looks for candidates below a root. Each real file and folder is visited once, so links cannot lead in circles.
 pub fn discover(fs: &dyn FileSystem, root: &Path) -> Discovered {
-    let mut walk = Walk { fs, seen: HashSet::new(), linked: false, found: Discovered::default() };
-    walk.folder(root, 0);
+    let mut walk = Walk { fs, seen: HashSet::new(), found: Discovered::default() };
+    let real = walk.real_path(root);
+    walk.folder(root, &real, 0);
     walk.found
 }
 
@@ -40,14 +41,12 @@ struct Walk<'a> {
     fs: &'a dyn FileSystem,
     /// Real paths that were visited.
     seen: HashSet<PathBuf>,
-    /// Whether a link was met; before that no file can be met twice.
-    linked: bool,
     found: Discovered,
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, path: &Path, depth: usize) {
-        if !self.first_visit(path) {
+    fn folder(&mut self, path: &Path, real: &Path, depth: usize) {
+        if !self.seen.insert(real.to_path_buf()) {
             return;
         }
         let mut entries = match self.fs.list(path) {
@@ -56,56 +55,67 @@ impl Walk<'_> {
         };
         entries.sort_by(|left, right| left.name.as_encoded_bytes().cmp(right.name.as_encoded_bytes()));
         entries.retain(|entry| !entry.name.as_encoded_bytes().starts_with(b"."));
-        // A link is followed before it is known what it is.
-        for entry in &mut entries {
-            if entry.kind == EntryKind::Link {
-                self.linked = true;
-                let target = path.join(&entry.name);
-                match self.fs.metadata(&target) {
-                    Ok(found) => entry.kind = found.kind,
-                    Err(error) if is_markdown(&entry.name) => self.unreadable(&target, &error),
-                    Err(_) => {}
-                }
-            }
-        }
-        let is_fork_file = |entry: &&super::Entry| entry.name == "FORK.md" && entry.kind == EntryKind::File;
+        let children: Vec<Child> = entries.into_iter().filter_map(|entry| self.child(path, real, entry)).collect();
+        let is_fork_file = |child: &&Child| child.name == "FORK.md" && child.kind == EntryKind::File;
         // The root itself is no fork, whatever lies in it.
-        if depth > 0 && entries.iter().any(|entry| is_fork_file(&entry)) {
+        if let Some(fork) = children.iter().find(is_fork_file).filter(|_| depth > 0) {
             let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-            return self.candidate(path.join("FORK.md"), name.into_owned());
+            return self.candidate(path.join("FORK.md"), &fork.real, name.into_owned());
         }
-        for entry in entries {
-            let child = path.join(&entry.name);
-            match entry.kind {
-                EntryKind::Folder if depth >= MAX_DEPTH => {
-                    if self.first_visit(&child) {
-                        self.found.too_deep.push(child);
+        for child in children {
+            let path = path.join(&child.name);
+            match child.kind {
+                EntryKind::Folder if depth < MAX_DEPTH => self.folder(&path, &child.real, depth + 1),
+                EntryKind::Folder => {
+                    if self.seen.insert(child.real) {
+                        self.found.too_deep.push(path);
                     }
                 }
-                EntryKind::Folder => self.folder(&child, depth + 1),
-                EntryKind::File if is_markdown(&entry.name) => {
-                    let name = child.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
-                    self.candidate(child, name);
+                EntryKind::File if is_markdown(&child.name) => {
+                    let name = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
+                    self.candidate(path, &child.real, name);
                 }
                 _ => {}
             }
         }
     }
 
-    fn candidate(&mut self, path: PathBuf, name: String) {
-        if !self.linked || self.first_visit(&path) {
+    /// What an entry is once links are followed. Where there is no link, the real path needs no look at the disk.
+    fn child(&mut self, folder: &Path, real: &Path, entry: Entry) -> Option<Child> {
+        if entry.kind != EntryKind::Link {
+            return Some(Child { real: real.join(&entry.name), kind: entry.kind, name: entry.name });
+        }
+        let path = folder.join(&entry.name);
+        match self.fs.metadata(&path) {
+            Ok(found) => Some(Child { real: self.real_path(&path), kind: found.kind, name: entry.name }),
+            Err(error) => {
+                if is_markdown(&entry.name) {
+                    self.unreadable(&path, &error);
+                }
+                None
+            }
+        }
+    }
+
+    fn candidate(&mut self, path: PathBuf, real: &Path, name: String) {
+        if self.seen.insert(real.to_path_buf()) {
             self.found.candidates.push(Candidate { path, name });
         }
     }
 
-    fn first_visit(&mut self, path: &Path) -> bool {
-        let real = self.fs.real_path(path).unwrap_or_else(|_| path.to_path_buf());
-        self.seen.insert(real)
+    fn real_path(&self, path: &Path) -> PathBuf {
+        self.fs.real_path(path).unwrap_or_else(|_| path.to_path_buf())
     }
 
     fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
         self.found.unreadable.push((path.to_path_buf(), reason(error)));
     }
+}
+
+struct Child {
+    name: OsString,
+    kind: EntryKind,
+    real: PathBuf,
 }
 
 /// Why something could not be read, without the number of the error.

@@ -9,6 +9,7 @@ mod fs;
 mod memory;
 mod roots;
 
+pub(crate) use discover::reason;
 pub use discover::{Candidate, Discovered, MAX_DEPTH, discover};
 pub use disk::Disk;
 pub use fs::{Entry, EntryKind, FileSystem, Metadata, Stamp};

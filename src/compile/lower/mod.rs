@@ -12,12 +12,13 @@ use super::file::ForkFile;
 use super::findings::Findings;
 use super::keys::{IGNORED_KEYS, KEYS, MARKER};
 use super::rules;
-use crate::ir::{Body, Fork, ForkName, Moment, Overlap, Seconds, Tag};
+use crate::ir::{Body, Fork, ForkName, Overlap, Seconds, Tag};
 use crate::syntax::yaml::{Entry, Node, Place, Plain, Value};
 use crate::text::Span;
 
 pub(crate) use moments::RunOn;
-pub(crate) use names::{fork_name, is_listed, quote, spell};
+pub use names::fork_name;
+pub(crate) use names::{is_listed, quote, spell};
 
 /// A fork and where its values stand.
 #[derive(Debug)]

@@ -49,7 +49,7 @@ pub(super) fn tags(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) -
 }
 
 /// A name in the normal form in which names are compared.
-pub(crate) fn fork_name(name: &str) -> ForkName {
+pub fn fork_name(name: &str) -> ForkName {
     if is_nfc(name) { name.into() } else { name.nfc().collect::<String>().as_str().into() }
 }
 

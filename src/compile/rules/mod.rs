@@ -39,7 +39,7 @@ rules! {
     unsupported_moment, unknown_moment, malformed_moment, moment_not_listed, percent_sign, invalid_duration,
     nonportable_duration, invalid_threshold, never_fires,
     invalid_tag,
-    shadowed_fork, duplicate_name,
+    shadowed_fork, duplicate_name, too_deep,
     empty_body,
     toml_syntax, config_unknown_key, config_ignored_key, config_invalid_value, config_global_only, config_key_in_table,
 }

@@ -30,3 +30,15 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
         out.report(&RULE, Span::at(0), message).help("make the file readable for you, or remove it");
     }
 }
+
+/// Reports a folder that cannot be read, or must not be; the findings are those of its path.
+pub(crate) fn check_folder(reason: &str, out: &mut Findings) {
+    let message = format!("this cannot be read: {}; forks in it do not fire", visible(reason));
+    out.report(&RULE, Span::at(0), message).help("make it readable for you, or remove it");
+}
+
+/// Reports a root that belongs to another user.
+pub(crate) fn check_foreign(out: &mut Findings) {
+    out.report(&RULE, Span::at(0), "this root belongs to another user; its forks are not read and do not fire")
+        .help("forks run with your permissions: copy those that you trust to a root of your own");
+}
