@@ -13,7 +13,8 @@ use std::sync::Arc;
 use salsa::Setter as _;
 
 use crate::compile::{
-    self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Listed, MAX_BYTES, Merged, Placed, State,
+    self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Listed, MAX_BYTES, Merged, Placed,
+    State,
 };
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ForkName, LaunchDir, Program, ProjectRoot};
@@ -115,13 +116,7 @@ impl std::fmt::Debug for Workspace {
 impl Workspace {
     /// An empty workspace over a file system.
     pub fn new(fs: Arc<dyn FileSystem>) -> Self {
-        Self {
-            fs,
-            db: Database::default(),
-            forks: HashMap::new(),
-            configs: HashMap::new(),
-            overlays: HashMap::new(),
-        }
+        Self { fs, db: Database::default(), forks: HashMap::new(), configs: HashMap::new(), overlays: HashMap::new() }
     }
 
     /// A workspace over this machine's disk.
@@ -177,7 +172,8 @@ impl Workspace {
     ) -> Loaded {
         let compiled: Vec<(usize, &Arc<CompiledFile>)> =
             files.iter().map(|(root, file)| (*root, compiled(&self.db, *file))).collect();
-        let layers: Vec<&Arc<CompiledConfig>> = layers.iter().map(|layer| compiled_config(&self.db, *layer)).collect();
+        let layers: Vec<&Arc<CompiledConfig>> =
+            layers.iter().map(|layer| compiled_config(&self.db, *layer)).collect();
         let placed: Vec<Placed<'_>> = compiled.iter().map(|(root, file)| Placed { file, root: *root }).collect();
         let config = compile::merge(layers.iter().map(|layer| &layer.layer));
         let config_layers: Vec<_> = layers.iter().map(|layer| &layer.layer).collect();
@@ -277,7 +273,6 @@ fn is_current(known: Option<Stamp>, now: Option<Stamp>) -> bool {
 }
 
 fn is_missing(fs: &dyn FileSystem, path: &Path) -> bool {
-    fs.metadata(path).is_err_and(|error| {
-        matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-    })
+    fs.metadata(path)
+        .is_err_and(|error| matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
 }

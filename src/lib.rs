@@ -12,7 +12,6 @@ pub mod syntax;
 
 pub mod compile;
 
-
 pub mod db;
 pub mod project;
 

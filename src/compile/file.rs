@@ -71,7 +71,11 @@ pub struct ForkFile {
 
 /// Compiles the file of that name by itself, in the order that `compile` knows: decode, take apart, classify, lower,
 /// check.
-pub(super) fn compile(name: &ForkName, path: &Arc<std::path::Path>, contents: &Contents) -> (ForkFile, Vec<Diagnostic>) {
+pub(super) fn compile(
+    name: &ForkName,
+    path: &Arc<std::path::Path>,
+    contents: &Contents,
+) -> (ForkFile, Vec<Diagnostic>) {
     let decoded = decode(contents);
     let source = Arc::new(Source::new(path.clone(), decoded.text));
     let mut findings = Findings::new(path.clone());

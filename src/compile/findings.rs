@@ -21,11 +21,20 @@ impl Findings {
     }
 
     /// Adds a finding at a place of the file. What was found and what it leads to, in one sentence without a full stop.
-    pub(crate) fn report(&mut self, rule: &'static Rule, place: impl Into<Place>, message: impl Into<String>) -> Draft<'_> {
+    pub(crate) fn report(
+        &mut self,
+        rule: &'static Rule,
+        place: impl Into<Place>,
+        message: impl Into<String>,
+    ) -> Draft<'_> {
         let place = place.into();
         let mut diagnostic = Diagnostic::new(rule, self.path.clone(), place.span, message);
         if let Some(words) = place.words {
-            diagnostic.labels.push(Label { path: self.path.clone(), span: words, message: "written here".to_owned() });
+            diagnostic.labels.push(Label {
+                path: self.path.clone(),
+                span: words,
+                message: "written here".to_owned(),
+            });
         }
         let index = self.found.len();
         self.found.push(diagnostic);

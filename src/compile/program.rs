@@ -96,7 +96,8 @@ pub fn link(files: &[Placed<'_>], config: &Merged, layers: &[&ConfigLayer]) -> L
         listing.push(Listed { name: file.name.clone(), path: file.source.path().to_path_buf(), state, fork });
     }
     let _ = layers;
-    let forks = active.iter().filter_map(|placed| placed.file.file.lowered.as_ref()).map(|lowered| lowered.fork.clone());
+    let forks =
+        active.iter().filter_map(|placed| placed.file.file.lowered.as_ref()).map(|lowered| lowered.fork.clone());
     let program = Arc::new(Program::new(config.config.clone(), forks));
     Linked { program, listing, diagnostics }
 }

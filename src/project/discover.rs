@@ -149,7 +149,10 @@ mod tests {
 
     #[test]
     fn files_are_named_by_their_stem_and_folders_with_a_fork_file_by_themselves() {
-        assert_eq!(names(&["b.md", "a.md", "notes.txt", "deep/review/FORK.md", "deep/review/LENS.md"]), ["a", "b", "review"]);
+        assert_eq!(
+            names(&["b.md", "a.md", "notes.txt", "deep/review/FORK.md", "deep/review/LENS.md"]),
+            ["a", "b", "review"]
+        );
     }
 
     #[test]

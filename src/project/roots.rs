@@ -73,3 +73,35 @@ pub fn config_paths(project: &ProjectRoot, user: &UserDirs) -> (Option<PathBuf>,
     let user = user.base.as_ref().map(|base| base.join("config.toml"));
     (user, project.as_path().join(BASE).join("config.toml"))
 }
+
+/// The folder whose `.autofork` a path lies in, if it lies in one.
+pub fn project_of(path: &Path) -> Option<PathBuf> {
+    let base = path.ancestors().find(|ancestor| ancestor.file_name().is_some_and(|name| name == BASE))?;
+    base.parent().map(Path::to_path_buf)
+}
+
+/// Folders that hold many files and never forks.
+const SKIPPED: [&str; 3] = ["node_modules", "target", "__pycache__"];
+
+/// The folders at and below `top` that have an `.autofork` folder, in byte order. Links are not followed, and folders
+/// with a dot in front of their name are not looked into.
+pub fn projects_below(fs: &dyn FileSystem, top: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![top.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs.list(&folder).unwrap_or_default() {
+            if entry.kind != EntryKind::Folder {
+                continue;
+            }
+            if entry.name == BASE {
+                found.push(folder.clone());
+            } else if !entry.name.as_encoded_bytes().starts_with(b".")
+                && !SKIPPED.iter().any(|name| entry.name == *name)
+            {
+                open.push(folder.join(entry.name));
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -79,7 +79,11 @@ pub fn merge<'a>(layers: impl IntoIterator<Item = &'a ConfigLayer>) -> Merged {
         put.value("quiet_period", &mut config.quiet_period, layer.quiet_period.as_ref());
         put.value("wake_debounce", &mut config.wake_debounce, layer.wake_debounce.as_ref());
         put.value("background_hold", &mut config.background_hold, layer.background_hold.as_ref());
-        put.value("background_hold_timeout", &mut config.background_hold_timeout, layer.background_hold_timeout.as_ref());
+        put.value(
+            "background_hold_timeout",
+            &mut config.background_hold_timeout,
+            layer.background_hold_timeout.as_ref(),
+        );
         put.value("wake_in_plan_mode", &mut config.wake_in_plan_mode, layer.wake_in_plan_mode.as_ref());
         put.tags("enable_tags", &mut config.enable_tags, layer.enable_tags.as_ref());
         put.tags("disable_tags", &mut config.disable_tags, layer.disable_tags.as_ref());

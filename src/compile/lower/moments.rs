@@ -95,7 +95,9 @@ fn lower_text(file: &ForkFile, item: &Node, scalar: &Scalar, run_on: &mut RunOn,
     match scalar.text.trim() {
         "idle" => run_on.push(Moment::Idle(None), place, None, place),
         name if MOMENTS.contains(&name) => rules::malformed_moment::check_bare(item, name, out),
-        name if UNSUPPORTED_MOMENTS.contains(&name) => rules::unsupported_moment::check(file, place, place, name, out),
+        name if UNSUPPORTED_MOMENTS.contains(&name) => {
+            rules::unsupported_moment::check(file, place, place, name, out)
+        }
         _ if scalar.plain() == Plain::Null => rules::invalid_type::check_moment(item, out),
         _ => rules::unknown_moment::check_text(item, scalar, out),
     }
@@ -134,8 +136,12 @@ impl RunOn {
 
 /// Of several entries with one key the first counts; the others are reported as such.
 fn first_of_each(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
-    entries.iter().enumerate().filter(|(index, entry)| {
-        let same = |other: &Entry| other.key.scalar().is_some() && other.key.value == entry.key.value;
-        !entries[..*index].iter().any(same)
-    }).map(|(_, entry)| entry)
+    entries
+        .iter()
+        .enumerate()
+        .filter(|(index, entry)| {
+            let same = |other: &Entry| other.key.scalar().is_some() && other.key.value == entry.key.value;
+            !entries[..*index].iter().any(same)
+        })
+        .map(|(_, entry)| entry)
 }

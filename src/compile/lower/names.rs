@@ -22,7 +22,8 @@ pub(super) fn after(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) 
     let mut names = Vec::new();
     for item in items(&entry.value) {
         let usable = |plain| matches!(plain, Plain::Text | Plain::Number);
-        let Some(scalar) = item.scalar().filter(|scalar| usable(scalar.plain()) && !scalar.text.trim().is_empty()) else {
+        let Some(scalar) = item.scalar().filter(|scalar| usable(scalar.plain()) && !scalar.text.trim().is_empty())
+        else {
             rules::invalid_type::check_name(item, out);
             continue;
         };
@@ -65,7 +66,13 @@ fn split(
         let parts: Vec<String> =
             text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
         rules::comma_list::check(file, entry, item, &parts, out);
-        parts.into_iter().map(|part| { let place = part_place(file, item, &part); (part, place) }).collect()
+        parts
+            .into_iter()
+            .map(|part| {
+                let place = part_place(file, item, &part);
+                (part, place)
+            })
+            .collect()
     } else {
         vec![(text.trim().to_owned(), item.place())]
     };
