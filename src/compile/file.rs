@@ -83,11 +83,15 @@ pub(super) fn compile(
     match file.kind {
         FileKind::Note | FileKind::OptOut => {}
         FileKind::Broken | FileKind::Lookalike(_) => {
-            rules::SYNTAX_CHECKS.iter().for_each(|check| check(&file, &mut findings));
+            for check in rules::SYNTAX_CHECKS {
+                check(&file, &mut findings);
+            }
         }
         FileKind::Fork => {
             file.lowered = Some(lower(&file, &mut findings));
-            rules::FORK_CHECKS.iter().for_each(|check| check(&file, &mut findings));
+            for check in rules::FORK_CHECKS {
+                check(&file, &mut findings);
+            }
         }
     }
     (file, findings.into_sorted())

@@ -41,11 +41,6 @@ impl Findings {
         Draft { diagnostic: &mut self.found[index], through_alias: place.words.is_some() }
     }
 
-    /// Whether nothing was found.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
     /// All findings, in the order of their places.
     pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.found.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));

@@ -129,6 +129,9 @@ fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
+/// A place, its words, and whether it is the place of the diagnostic itself.
+type Shown<'a> = (Span, &'a str, bool);
+
 /// The lines of each file that a diagnostic points at, and its labels in the offsets of those lines.
 fn snippets(report: &Report<'_>, found: &Diagnostic) -> (Snippets, Vec<LabeledSpan>) {
     let primary = (&found.path, found.span, found.label.as_str());
@@ -137,7 +140,7 @@ fn snippets(report: &Report<'_>, found: &Diagnostic) -> (Snippets, Vec<LabeledSp
         |place: &(&Arc<Path>, Span, &str)| found.label.is_empty() && (place.0, place.1) == (primary.0, primary.1);
     // A further label at the place itself speaks for it.
     let doubled = found.labels.iter().any(|label| hidden(&(&label.path, label.span, "")));
-    let mut by_file: BTreeMap<(bool, &Arc<Path>), Vec<(Span, &str, bool)>> = BTreeMap::new();
+    let mut by_file: BTreeMap<(bool, &Arc<Path>), Vec<Shown<'_>>> = BTreeMap::new();
     for place in std::iter::once(primary).filter(|_| !doubled).chain(further) {
         let is_primary = (place.0, place.1) == (primary.0, primary.1);
         by_file.entry((place.0 != primary.0, place.0)).or_default().push((place.1, place.2, is_primary));
@@ -172,7 +175,7 @@ struct Snippet {
 }
 
 impl Snippet {
-    fn new(source: &Source, name: String, base: usize, places: &[(Span, &str, bool)]) -> Self {
+    fn new(source: &Source, name: String, base: usize, places: &[Shown<'_>]) -> Self {
         let lines = places.iter().flat_map(|(span, ..)| [span.start(), span.end().max(1) - 1]);
         let (mut first, mut last) = (usize::MAX, 0);
         for line in lines.map(|offset| source.line_of(offset)) {

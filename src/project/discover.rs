@@ -66,11 +66,7 @@ impl Walk<'_> {
             let path = path.join(&child.name);
             match child.kind {
                 EntryKind::Folder if depth < MAX_DEPTH => self.folder(&path, &child.real, depth + 1),
-                EntryKind::Folder => {
-                    if self.seen.insert(child.real) {
-                        self.found.too_deep.push(path);
-                    }
-                }
+                EntryKind::Folder if self.seen.insert(child.real.clone()) => self.found.too_deep.push(path),
                 EntryKind::File if is_markdown(&child.name) => {
                     let name = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
                     self.candidate(path, &child.real, name);

@@ -85,7 +85,7 @@ pub fn parse(text: &str) -> Result<Duration, Fault> {
 /// The shortest portable spelling of a length: a number and the largest unit that divides it.
 pub fn spell(length: Seconds) -> String {
     let seconds = length.get();
-    let unit = UNITS.iter().find(|(_, size)| seconds > 0 && seconds % size == 0);
+    let unit = UNITS.iter().find(|(_, size)| seconds > 0 && seconds.is_multiple_of(*size));
     unit.map_or_else(|| "0s".to_owned(), |(unit, size)| format!("{}{unit}", seconds / size))
 }
 
@@ -114,7 +114,7 @@ fn read(duration: &Pair<'_, Rule>) -> Result<Duration, Fault> {
     Ok(Duration { length, form })
 }
 
-fn part<'a>(part: Pair<'a, Rule>) -> (&'a str, char) {
+fn part(part: Pair<'_, Rule>) -> (&str, char) {
     let mut digits = "";
     let mut unit = 's';
     for token in part.into_inner() {

@@ -99,7 +99,7 @@ fn close(text: &str, opening: Fence, lead: Span, mut lines: Lines<'_>) -> Envelo
     let mut blank = None;
     let mut stray: Option<Fence> = None;
     let mut closing = None;
-    while let Some(line) = lines.next() {
+    for line in lines.by_ref() {
         if line.is_blank(text) {
             blank.get_or_insert(line.span.start());
         } else if let Some(fence) = fence(text, line.span) {

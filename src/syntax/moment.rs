@@ -88,7 +88,7 @@ pub fn tokens_meant(text: &str) -> Option<NonZeroU64> {
     let count = number * scale;
     // Below 2^53 and without a fraction the number is exact.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    (count >= 1.0 && count < 1e15 && count.fract() == 0.0).then(|| NonZeroU64::new(count as u64)).flatten()
+    ((1.0..1e15).contains(&count) && count.fract() == 0.0).then(|| NonZeroU64::new(count as u64)).flatten()
 }
 
 #[cfg(test)]

@@ -28,11 +28,11 @@ impl Layer {
 
 /// A value that is set, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Set<T> {
+pub(crate) struct Set<T> {
     /// The value.
-    pub value: T,
+    pub(crate) value: T,
     /// Where it stands.
-    pub span: Span,
+    pub(crate) span: Span,
 }
 
 /// The values that one file sets, each with its place. What is bad is missing.

@@ -9,7 +9,8 @@ use crate::diagnostic::Level;
 use crate::ir::{Config, Seconds, Tag};
 use crate::text::Span;
 
-pub use layer::{ConfigLayer, Layer, Set};
+pub(crate) use layer::Set;
+pub use layer::{ConfigLayer, Layer};
 pub(crate) use read::compile;
 
 /// The keys of `config.toml`, tables included.

@@ -22,6 +22,7 @@ pub(crate) use names::{is_listed, quote, spell};
 
 /// A fork and where its values stand.
 #[derive(Debug)]
+#[allow(dead_code)] // for the rules that look at several files
 pub(crate) struct Lowered {
     pub(crate) fork: Arc<Fork>,
     pub(crate) run_on: RunOn,
@@ -35,7 +36,7 @@ pub(crate) struct Lowered {
 /// Lowers a file that is a fork.
 pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
     if let Some(root) = &file.yaml.root {
-        rules::duplicate_key::check(file, root, out);
+        rules::duplicate_key::check(root, out);
     }
     for entry in file.entries() {
         check_key(file, entry, out);

@@ -19,6 +19,7 @@ pub(crate) struct RunOn {
 
 /// Where a moment stands.
 #[derive(Debug, Clone, Copy)]
+#[allow(dead_code)] // for the rules that look at several files
 pub(crate) struct MomentPlace {
     /// Its name; none if the default stands in for a missing `run_on`.
     pub(crate) name: Option<Place>,
@@ -96,7 +97,7 @@ fn lower_text(file: &ForkFile, item: &Node, scalar: &Scalar, run_on: &mut RunOn,
         "idle" => run_on.push(Moment::Idle(None), place, None, place),
         name if MOMENTS.contains(&name) => rules::malformed_moment::check_bare(item, name, out),
         name if UNSUPPORTED_MOMENTS.contains(&name) => {
-            rules::unsupported_moment::check(file, place, place, name, out)
+            rules::unsupported_moment::check(file, place, place, name, out);
         }
         _ if scalar.plain() == Plain::Null => rules::invalid_type::check_moment(item, out),
         _ => rules::unknown_moment::check_text(item, scalar, out),

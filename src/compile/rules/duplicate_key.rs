@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::syntax::yaml::{Node, Value};
 use crate::text::{Span, visible};
@@ -35,13 +34,13 @@ rule! {
 }
 
 /// Looks at every mapping of the frontmatter that is not there through an alias.
-pub(crate) fn check(file: &ForkFile, node: &Node, out: &mut Findings) {
+pub(crate) fn check(node: &Node, out: &mut Findings) {
     if node.alias.is_some() {
         return;
     }
     match &node.value {
         Value::Scalar(_) => {}
-        Value::List(items, _) => items.iter().for_each(|item| check(file, item, out)),
+        Value::List(items, _) => items.iter().for_each(|item| check(item, out)),
         Value::Map(entries, _) => {
             let mut first: HashMap<&str, Span> = HashMap::with_capacity(entries.len());
             for entry in entries {
@@ -51,7 +50,7 @@ pub(crate) fn check(file: &ForkFile, node: &Node, out: &mut Findings) {
                         None => drop(first.insert(&key.text, entry.key.span)),
                     }
                 }
-                check(file, &entry.value, out);
+                check(&entry.value, out);
             }
         }
     }

@@ -58,8 +58,8 @@ fn check_faults(file: &ForkFile, out: &mut Findings) {
 
 fn check_marker(file: &ForkFile, out: &mut Findings) {
     let is_marker = |key: &str| key.contains(is_invisible) && key.replace(is_invisible, "") == MARKER;
-    let keys = file.entries().iter().map(|entry| &entry.key);
-    let Some(key) = keys.filter(|key| key.scalar().is_some_and(|scalar| is_marker(&scalar.text))).next() else { return };
+    let mut keys = file.entries().iter().map(|entry| &entry.key);
+    let Some(key) = keys.find(|key| key.scalar().is_some_and(|scalar| is_marker(&scalar.text))) else { return };
     let words = file.words(key.span);
     let Some((at, character)) = words.char_indices().find(|(_, character)| is_invisible(*character)) else { return };
     let span = Span::new(key.span.start() + at, key.span.start() + at + character.len_utf8());

@@ -2,7 +2,7 @@
 
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
-use crate::syntax::yaml::{Layout, Node, Place, Value};
+use crate::syntax::yaml::{Layout, Place, Value};
 use crate::text::Span;
 
 rule! {
@@ -62,9 +62,4 @@ pub(crate) fn item_lines(file: &ForkFile, item: Span) -> Option<Span> {
     let only_item = before.trim_start_matches(' ').starts_with('-') && !text[item.range()].contains('&');
     let end = if text[end..].starts_with("\r\n") { end + 2 } else { (end + 1).min(text.len()) };
     only_item.then(|| Span::new(start, end))
-}
-
-/// The node that a place belongs to is written in block form on lines of its own.
-pub(crate) fn is_block(node: &Node) -> bool {
-    matches!(node.value, Value::List(_, Layout::Block) | Value::Map(_, Layout::Block))
 }

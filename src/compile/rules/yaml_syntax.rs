@@ -1,7 +1,5 @@
 //! `yaml-syntax`
 
-use std::borrow::Cow;
-
 use crate::compile::file::{FileKind, ForkFile};
 use crate::compile::findings::Findings;
 use crate::compile::lower::quote;
@@ -51,7 +49,7 @@ fn has_earlier_fault(file: &ForkFile, offset: usize) -> bool {
 }
 
 fn report(file: &ForkFile, fault: &Fault, out: &mut Findings) {
-    let words = words(&fault.kind, visible(file.words(fault.span)));
+    let words = words(&fault.kind, &visible(file.words(fault.span)));
     let mut draft = out
         .report(&RULE, fault.span, format!("{}; the fork is broken and does not fire", words.message))
         .label(words.label)
@@ -74,7 +72,7 @@ struct Words {
     opened: &'static str,
 }
 
-fn words(kind: &FaultKind, found: Cow<'_, str>) -> Words {
+fn words(kind: &FaultKind, found: &str) -> Words {
     let (message, label, help, opened) = match kind {
         FaultKind::ColonInValue => (
             "a text without quotes cannot hold a colon and a blank".into(),
@@ -122,7 +120,7 @@ fn words(kind: &FaultKind, found: Cow<'_, str>) -> Words {
             "in this text",
         ),
         FaultKind::UnknownAlias(_) => (
-            format!("`{}` reads as an alias, and there is no anchor of that name", found),
+            format!("`{found}` reads as an alias, and there is no anchor of that name"),
             "no such anchor",
             "put the text in quotes, or define the anchor with `&` further up",
             "",

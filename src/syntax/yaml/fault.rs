@@ -291,7 +291,7 @@ fn bad_escape(text: &str, start: usize) -> (usize, usize) {
         match number {
             // A high surrogate is fine before a low one.
             Ok(0xd800..=0xdbff) if text.get(at + 6..at + 9).is_some_and(|next| next.eq_ignore_ascii_case("\\ud")) => {
-                at += 12
+                at += 12;
             }
             Ok(number) if char::from_u32(number).is_some() => at += 2 + length,
             _ => break,

@@ -119,7 +119,8 @@ mod tests {
         let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
         for n in 1..40 {
             let alias = format!("*a{}", n - 1);
-            bomb += &format!("a{n}: &a{n} [{}]\n", [alias.as_str(); 9].join(","));
+            let nine = [alias.as_str(); 9].join(",");
+            bomb += &["a", &n.to_string(), ": &a", &n.to_string(), " [", &nine, "]\n"].concat();
         }
         assert_eq!(fault(&bomb).0, FaultKind::TooManyNodes);
         assert_eq!(fault(&format!("a: {}", "[".repeat(100_000))).0, FaultKind::TooDeep);
