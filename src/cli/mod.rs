@@ -3,7 +3,12 @@
 //! This is the outermost layer: it reads arguments, environment and files, calls the rooms that do the work, and
 //! prints. Exit codes: 0 done, 1 findings or problems, 2 could not run.
 
+mod check;
 mod error;
+mod explain;
+mod forks;
+mod scope;
+mod surroundings;
 
 use std::process::ExitCode;
 
@@ -23,14 +28,32 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Check(check::Arguments),
+    Forks(forks::Arguments),
+    Explain(explain::Arguments),
+}
 
 /// Runs the command that the process's arguments name.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome: Result<ExitCode, CliError> = match arguments.command {};
+    let outcome: Result<ExitCode, CliError> = match arguments.command {
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Forks(arguments) => forks::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+    };
     outcome.unwrap_or_else(|error| {
         error.print();
         ExitCode::from(2)
     })
+}
+
+/// Takes the outcome of writing to standard output. A reader that has gone away, such as `head`, is no failure.
+fn written(outcome: std::io::Result<()>) -> Result<(), CliError> {
+    match outcome {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CliError::new(format!("the output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
