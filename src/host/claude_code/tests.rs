@@ -145,7 +145,7 @@ fn the_end_of_a_fork_brings_its_report_and_its_cost() {
     let Prompt::Tasks(notices) = told else { panic!("{told:?}") };
     let [notice] = notices.as_slice() else { panic!("{notices:?}") };
     assert_eq!(notice.task, Some(TaskId::from("a1")));
-    assert_eq!(notice.tool_use.as_ref().map(|id| id.as_str()), Some("t1"));
+    assert_eq!(notice.tool_use.as_ref().map(crate::engine::ToolUseId::as_str), Some("t1"));
     assert_eq!(notice.outcome, Outcome::Completed);
     assert_eq!(notice.report.as_deref(), Some("report one"));
     let usage = notice.usage.unwrap();
