@@ -9,4 +9,6 @@ pub mod engine;
 
 pub mod host;
 
+pub mod journal;
+
 pub mod cli;

@@ -3,4 +3,8 @@
 //! An adapter only translates: a client's payloads into facts, the daemon's replies into what the client understands.
 //! What to do about a fact is the engine's affair; how a wake is worded is the adapter's.
 
+pub mod client;
+pub mod dirs;
+pub mod launch;
+pub mod process;
 pub mod protocol;
