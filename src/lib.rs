@@ -11,4 +11,6 @@ pub mod host;
 
 pub mod journal;
 
+pub mod daemon;
+
 pub mod cli;
