@@ -216,6 +216,20 @@ pub struct TaskNotice {
     pub report: Option<String>,
     /// What it cost.
     pub usage: Option<Usage>,
+    /// How sure it is that the client says so.
+    pub evidence: Evidence,
+}
+
+/// How sure it is that a notice is the client's own word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// It is.
+    Plain,
+    /// It stood after the report of an agent, and may be a part of that report. It can tell the end of a run of ours;
+    /// that a task is foreign, and so the pause over, is not believed: two forks that quote notices would chase each
+    /// other for ever.
+    AfterReport,
 }
 
 /// How a run ended.

@@ -23,6 +23,8 @@ mod wake;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
@@ -35,14 +37,14 @@ use crate::ir::{Fork, LaunchDir, Program, Programs, ProjectRoot, Time};
 pub use due::Outlook;
 pub use effect::{Denial, Effect};
 pub use event::{
-    BackgroundTask, Caller, Event, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure, StartSource,
-    TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
+    BackgroundTask, Caller, Event, Evidence, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure,
+    StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
 };
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 pub use reason::Reason;
 pub use session::{Delivery, Pause, Poll, Session, Turn, Wake};
 pub use stamps::Stamps;
-pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger};
+pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger, call_description};
 
 /// Everything the scheduler knows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -157,7 +159,7 @@ impl State {
             session.client = origin.client.or(session.client);
         }
         match fact {
-            Fact::Started(source) => self.started(id, source),
+            Fact::Started(source) => self.started(work, id, source),
             Fact::Prompt { mark, prompt, mode } => self.prompted(work, id, &mark, prompt, mode),
             Fact::Stopped { mark, kind, background, mode } => self.stopped(work, id, &mark, kind, background, mode),
             Fact::SpawnRequested { tool_use, ticket, caller } => {
@@ -212,7 +214,7 @@ impl State {
     }
 
     fn end_session(&mut self, work: &mut Work<'_>, id: &SessionId) {
-        self.withdraw_unconfirmed_wake(id);
+        self.withdraw_unconfirmed_wake(work, id);
         let Some(session) = self.sessions.remove(id) else { return };
         if let Some(poll) = session.poll {
             work.effects.push(Effect::Release { poll: poll.id });

@@ -1,11 +1,11 @@
 //! One session: where it stands, its pause, its wakes and tickets.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
 use super::event::{Mark, Origin, PermissionMode, TagOverride};
-use super::id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, ToolUseId, WakeId};
+use super::id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 use super::ticket::{Run, Ticket, TicketState};
 use crate::ir::{ForkName, LaunchDir, ProjectRoot, Seconds, Time};
 
@@ -14,6 +14,10 @@ const TURNS_REMEMBERED: usize = 32;
 
 /// How many of a session's latest wakes are kept, with their tickets.
 const WAKES_KEPT: usize = 64;
+
+/// How many times a wake is sent at the most. Whoever does not confirm it that often never will, and a session that is
+/// woken again and again is worse off than one that is not woken.
+const MOST_OFFERS: u8 = 3;
 
 /// After a parked hook went away without a further event, how long before asking whether the client still lives.
 pub(super) const ORPHAN_GRACE: Seconds = match Seconds::new(90) {
@@ -111,6 +115,8 @@ pub struct Wake {
     pub id: WakeId,
     /// When it was issued.
     pub at: Time,
+    /// How many times it was sent.
+    pub offers: u8,
     /// Whether it got through.
     pub delivery: Delivery,
 }
@@ -202,6 +208,11 @@ impl Session {
         }
     }
 
+    /// The last wake, if it is to be sent again: there is no sign yet that it arrived.
+    pub(super) fn wake_to_offer(&mut self) -> Option<&mut Wake> {
+        self.unconfirmed_wake().filter(|wake| wake.offers < MOST_OFFERS)
+    }
+
     /// The last wake, if there is no sign yet that it arrived.
     pub(super) fn unconfirmed_wake(&mut self) -> Option<&mut Wake> {
         self.wakes.back_mut().filter(|wake| wake.delivery == Delivery::Sent)
@@ -240,6 +251,13 @@ impl Session {
 
     pub(super) fn runs(&mut self) -> impl Iterator<Item = &mut Run> {
         self.tickets.iter_mut().filter_map(Ticket::run_mut)
+    }
+
+    /// The newest ticket of each fork: only these may be open.
+    pub(super) fn newest_tickets(&self) -> BTreeSet<TicketId> {
+        let newest: BTreeMap<&ForkName, TicketId> =
+            self.tickets.iter().map(|ticket| (&ticket.fork, ticket.id)).collect();
+        newest.into_values().collect()
     }
 
     /// Open tickets of wakes that arrived, oldest first.

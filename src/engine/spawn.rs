@@ -42,6 +42,9 @@ impl State {
             return Err(Denial::Foreign);
         }
         holder.wake_arrived();
+        if !holder.newest_tickets().contains(&wanted) {
+            return Err(Denial::Spent);
+        }
         let ticket = holder.tickets.iter_mut().find(|ticket| ticket.id == wanted).ok_or(Denial::Spent)?;
         match &ticket.state {
             TicketState::Open => {}
@@ -68,11 +71,12 @@ impl State {
         let Some(session) = self.sessions.get_mut(id) else { return };
         let redeemed = session.ticket_of_call(tool_use).map(|ticket| ticket.id);
         let rightful = redeemed.or(presented);
+        let newest = session.newest_tickets();
         for ticket in &mut session.tickets {
             let taken_for_it =
                 ticket.run().is_some_and(|run| run.tool_use.is_none() && run.agent.as_ref() == Some(agent));
             if taken_for_it && rightful != Some(ticket.id) {
-                ticket.state = TicketState::Open;
+                ticket.state = if newest.contains(&ticket.id) { TicketState::Open } else { TicketState::Void };
             }
         }
         let Some(ticket) = session.tickets.iter_mut().find(|ticket| Some(ticket.id) == rightful) else { return };
@@ -90,10 +94,14 @@ impl State {
 
     pub(super) fn spawn_failed(&mut self, id: &SessionId, tool_use: &ToolUseId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
+        let newest = session.newest_tickets();
         if let Some(ticket) = session.ticket_of_call(tool_use)
             && ticket.run().is_some_and(|run| run.agent.is_none() && run.end.is_none())
         {
             ticket.spawn_failed();
+            if !newest.contains(&ticket.id) {
+                ticket.state = TicketState::Void;
+            }
         }
     }
 
@@ -106,8 +114,10 @@ impl State {
         if known || link_to_come {
             return;
         }
-        if let Some(ticket) = session.open_tickets().next() {
+        let oldest = session.open_tickets().next();
+        if let Some(ticket) = oldest {
             ticket.take_agent(work.now, agent);
+            session.wake_arrived();
         }
     }
 

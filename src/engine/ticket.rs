@@ -3,6 +3,8 @@
 //! A ticket is issued with a wake, for one fork in one session, and is redeemed at most once. From its redemption it
 //! carries the run: live until somebody says that it ended, or until nobody has said anything for too long.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::event::{Outcome, TaskNotice, Usage};
@@ -55,6 +57,21 @@ pub enum TicketState {
 pub enum Trigger {
     /// The session had been quiet for so long.
     Idle(Seconds),
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Idle(length) if length.is_zero() => f.write_str("the turn has ended"),
+            Self::Idle(length) => write!(f, "quiet for {length}"),
+        }
+    }
+}
+
+/// The description that the spawn call of a fork carries. The client shows it, and lists the running subagent under
+/// it, which tells the fork's run where nothing better does.
+pub fn call_description(fork: &ForkName) -> String {
+    format!("autofork: {fork}")
 }
 
 /// One run of a fork.
@@ -115,11 +132,6 @@ impl Ticket {
     pub(super) fn spawn_failed(&mut self) {
         self.failures = self.failures.saturating_add(1);
         self.state = if self.failures > RETRIES { TicketState::Void } else { TicketState::Open };
-    }
-
-    /// The description that the spawn call carries, by which a background task can be told for this ticket's run.
-    pub fn call_description(&self) -> String {
-        format!("autofork: {}", self.fork)
     }
 }
 

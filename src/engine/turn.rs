@@ -2,19 +2,20 @@
 
 use super::effect::Effect;
 use super::event::{
-    BackgroundTask, Mark, Outcome, PermissionMode, Prompt, StartSource, TaskKind, TaskNotice, TurnKind,
+    BackgroundTask, Evidence, Mark, Outcome, PermissionMode, Prompt, StartSource, TaskKind, TaskNotice, TurnKind,
 };
 use super::id::{PollId, SessionId};
 use super::session::{Pause, Poll, StopOrder, Turn};
+use super::ticket::call_description;
 use super::{State, Work};
 
 impl State {
-    pub(super) fn started(&mut self, id: &SessionId, source: StartSource) {
+    pub(super) fn started(&mut self, work: &mut Work<'_>, id: &SessionId, source: StartSource) {
         match source {
             // The client has compacted the conversation on its way: nothing began and nothing ended.
             StartSource::Compact => {}
             StartSource::Startup | StartSource::Resume | StartSource::Clear => {
-                self.withdraw_unconfirmed_wake(id);
+                self.withdraw_unconfirmed_wake(work, id);
                 let Some(session) = self.sessions.get_mut(id) else { return };
                 session.turn = Turn::None;
                 session.pause = None;
@@ -41,14 +42,14 @@ impl State {
         }
         let genuine = match prompt {
             Prompt::Human => true,
-            Prompt::Wake => {
+            // A hook's feedback that comes after a wake of ours is most likely that wake, whatever it looks like.
+            Prompt::Wake | Prompt::OtherHook => {
                 session.wake_arrived();
                 false
             }
-            Prompt::OtherHook => false,
             Prompt::Tasks(notices) => notices.into_iter().fold(false, |foreign, notice| {
                 let ours = session.runs().find(|run| run.is_meant_by(&notice));
-                let is_foreign = ours.is_none();
+                let is_foreign = ours.is_none() && notice.evidence == Evidence::Plain;
                 if let Some(run) = ours {
                     let TaskNotice { outcome, report, usage, .. } = notice;
                     run.finish(work.now, outcome, report, usage);
@@ -57,7 +58,7 @@ impl State {
             }),
         };
         if genuine {
-            self.withdraw_unconfirmed_wake(id);
+            self.withdraw_unconfirmed_wake(work, id);
             if let Some(session) = self.sessions.get_mut(id) {
                 session.pause = None;
             }
@@ -110,9 +111,10 @@ impl State {
             let mut unlinked = session
                 .tickets
                 .iter_mut()
-                .filter(|ticket| ticket.call_description() == task.description && ticket.can_take_agent());
+                .filter(|ticket| call_description(&ticket.fork) == task.description && ticket.can_take_agent());
             if let Some(ticket) = unlinked.next() {
                 ticket.take_agent(work.now, &task.id);
+                session.wake_arrived();
             }
         }
         for run in session.runs().filter(|run| run.end.is_none()) {

@@ -27,7 +27,7 @@ impl State {
         }
         let mut next = None;
         if session.is_parked() {
-            if let Some(wake) = session.unconfirmed_wake().map(|wake| wake.id) {
+            if let Some(wake) = session.wake_to_offer().map(|wake| wake.id) {
                 self.send(work, id, wake);
             } else {
                 next = self.consider(work, id, &program);
@@ -98,16 +98,24 @@ impl State {
                 pause.window = None;
             }
         }
-        session.add_wake(Wake { id: wake, at: work.now, delivery: Delivery::Sent });
-        let root = session.root.clone();
+        session.add_wake(Wake { id: wake, at: work.now, offers: 0, delivery: Delivery::Sent });
         self.send(work, id, wake);
-        let neighbours = self.sessions.values().filter(|other| other.root == root && other.id != *id);
+        self.unsettle_neighbours(work, id);
+    }
+
+    /// The stamps of a session's project have moved: tag throttles of other sessions may begin or end.
+    fn unsettle_neighbours(&self, work: &mut Work<'_>, id: &SessionId) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let neighbours = self.sessions.values().filter(|other| other.root == session.root && other.id != *id);
         work.unsettled.extend(neighbours.map(|other| other.id.clone()));
     }
 
     /// Answers the parked hook with a wake.
     fn send(&mut self, work: &mut Work<'_>, id: &SessionId, wake: WakeId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
+        if let Some(wake) = session.unconfirmed_wake() {
+            wake.offers = wake.offers.saturating_add(1);
+        }
         if let Some(poll) = session.poll.take() {
             work.effects.push(Effect::Wake { session: id.clone(), poll: poll.id, wake });
         }
@@ -115,7 +123,7 @@ impl State {
 
     /// Takes a wake back that shows no sign of having arrived: its forks have not fired, and their stamps are as if it
     /// had never been.
-    pub(super) fn withdraw_unconfirmed_wake(&mut self, id: &SessionId) {
+    pub(super) fn withdraw_unconfirmed_wake(&mut self, work: &mut Work<'_>, id: &SessionId) {
         let Self { sessions, stamps, .. } = self;
         let Some(session) = sessions.get_mut(id) else { return };
         let Some(wake) = session.unconfirmed_wake() else { return };
@@ -131,6 +139,7 @@ impl State {
                 }
             }
         }
+        self.unsettle_neighbours(work, id);
     }
 
     fn reckon_deadline(&mut self, id: &SessionId, program: &Program, next: Option<Time>) {
