@@ -3,7 +3,10 @@
 //! This is the outermost layer: it reads arguments, environment and files, calls the rooms that do the work, and
 //! prints. Exit codes: 0 done, 1 findings or problems, 2 could not run.
 
+mod daemon;
 mod error;
+mod hook;
+mod source;
 
 use std::process::ExitCode;
 
@@ -23,12 +26,23 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    /// The daemon; hooks start it
+    #[command(hide = true)]
+    Daemon,
+}
 
 /// Runs the command that the process's arguments name.
 pub fn main() -> ExitCode {
+    // Before the arguments are parsed: a session waits for every hook.
+    let mut raw = std::env::args_os().skip(1);
+    if raw.next().is_some_and(|command| command == hook::COMMAND) {
+        return hook::main(raw);
+    }
     let arguments = Arguments::parse();
-    let outcome: Result<ExitCode, CliError> = match arguments.command {};
+    let outcome: Result<ExitCode, CliError> = match arguments.command {
+        Command::Daemon => daemon::run(),
+    };
     outcome.unwrap_or_else(|error| {
         error.print();
         ExitCode::from(2)

@@ -394,17 +394,16 @@ impl Actor {
     /// When to wake up if nothing is heard.
     fn alarm(&mut self) -> Option<Instant> {
         let tick = match (self.tick, self.core.state().next_deadline()) {
-            (None, Some(deadline)) => Some(self.clock.instant_of(deadline).max(self.tick_not_before())),
+            (None, Some(deadline)) => {
+                let at = self.clock.instant_of(deadline);
+                Some(self.tick_not_before.map_or(at, |not_before| at.max(not_before)))
+            }
             _ => None,
         };
         let overdue = self.loads.values().filter(|load| !load.overdue).map(|load| load.since + LOAD_PATIENCE).min();
         let nobody = self.connections == 0 && self.core.state().sessions().next().is_none();
         self.quiet_since = if nobody { self.quiet_since.or_else(|| Some(Instant::now())) } else { None };
         [tick, overdue, self.quiet_ends()].into_iter().flatten().min()
-    }
-
-    fn tick_not_before(&self) -> Instant {
-        self.tick_not_before.unwrap_or_else(Instant::now)
     }
 
     fn quiet_ends(&self) -> Option<Instant> {
@@ -427,7 +426,7 @@ impl Actor {
         for launch in overdue {
             self.give_up_waiting(&launch);
         }
-        if self.tick.is_none() && self.tick_not_before() <= now {
+        if self.tick.is_none() && self.tick_not_before.is_none_or(|not_before| not_before <= now) {
             self.begin_tick();
         }
         Course::Stay
