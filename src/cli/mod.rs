@@ -7,6 +7,10 @@ mod daemon;
 mod error;
 mod hook;
 mod source;
+mod status;
+mod stop_daemon;
+mod ticket;
+mod words;
 
 use std::process::ExitCode;
 
@@ -27,6 +31,13 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show how things stand: sessions, what comes due next, recent wakes, live runs
+    Status(status::Arguments),
+    /// Send the daemon away; sessions that are quiet now are not woken until their next turn
+    StopDaemon,
+    /// Show what a ticket stands for
+    #[command(hide = true)]
+    Ticket(ticket::Arguments),
     /// The daemon; hooks start it
     #[command(hide = true)]
     Daemon,
@@ -41,6 +52,9 @@ pub fn main() -> ExitCode {
     }
     let arguments = Arguments::parse();
     let outcome: Result<ExitCode, CliError> = match arguments.command {
+        Command::Status(arguments) => status::run(&arguments),
+        Command::StopDaemon => stop_daemon::run(),
+        Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
     };
     outcome.unwrap_or_else(|error| {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,8 +35,19 @@ const SCHEMA: &str = "
     ) STRICT;
 ";
 
+/// Where a database's file holds its `user_version`, in big-endian order (the SQLite file format, section 1.3).
+const FORMAT_OFFSET: u64 = 60;
+
 /// The files that SQLite keeps beside a database in WAL mode.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
+
+/// The format of the journal at `path`, if a newer version of this program wrote it. Looks without opening a database,
+/// since that would leave its companions behind.
+pub fn newer_format(path: &Path) -> Option<u32> {
+    let mut format = [0; 4];
+    fs::File::open(path).ok()?.read_exact_at(&mut format, FORMAT_OFFSET).ok()?;
+    Some(u32::from_be_bytes(format)).filter(|format| *format > FORMAT)
+}
 
 /// Opens the database, for us alone, in the format of today.
 pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {

@@ -25,6 +25,7 @@ use crate::host::protocol::{Instructions, Token};
 use crate::ir::{Programs, Time};
 
 pub use entry::Entry;
+pub use file::newer_format;
 
 /// After so many entries it is time for a snapshot: reading them all back takes a few milliseconds.
 const ENTRIES_PER_SNAPSHOT: u32 = 2000;
