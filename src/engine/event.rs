@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::gauge::WindowSign;
 use super::id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId};
 use crate::ir::{LaunchDir, ProjectRoot, Tag, Time};
 
@@ -26,6 +27,15 @@ pub enum Event {
         root: ProjectRoot,
         /// The fact.
         fact: Fact,
+    },
+    /// The conversation's gauge was read, at a Stop for example.
+    GaugeRead {
+        /// The session.
+        session: SessionId,
+        /// Tokens in the context; `None` if that cannot be told.
+        tokens: Option<u64>,
+        /// What the models' ids say of the context window.
+        window: WindowSign,
     },
     /// A hook is parked: the session can be woken through it.
     Parked {

@@ -8,9 +8,12 @@
 //! - [`State::next_deadline`] says when to come back with [`Event::Tick`] if nothing else happens.
 //! - [`State::outlook`] says of one fork in one session when it fires next and what stands in the way.
 
+mod after;
 mod due;
 mod effect;
 mod event;
+mod gauge;
+mod held;
 mod id;
 mod reason;
 mod session;
@@ -35,14 +38,17 @@ use serde::{Deserialize, Serialize};
 use crate::ir::{Fork, LaunchDir, Program, Programs, ProjectRoot, Time};
 
 pub use due::Outlook;
+use due::View;
 pub use effect::{Denial, Effect};
 pub use event::{
     BackgroundTask, Caller, Event, Evidence, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure,
     StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
 };
+use gauge::Windows;
+pub use gauge::{Gauge, WindowSign};
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 pub use reason::Reason;
-pub use session::{Delivery, Pause, Poll, Session, Turn, Wake};
+pub use session::{Delivery, Held, Pause, Poll, Session, Turn, Wake};
 pub use stamps::Stamps;
 pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger, call_description};
 
@@ -55,6 +61,8 @@ pub struct State {
     tickets_issued: u64,
     sessions: BTreeMap<SessionId, Session>,
     stamps: Stamps,
+    #[serde(default)]
+    windows: Windows,
 }
 
 impl State {
@@ -67,6 +75,7 @@ impl State {
             Event::Tick => self.tick(&mut work),
             Event::ProgramChanged(launch) => self.settle_where(&mut work, |session| session.launch == launch),
             Event::Host { origin, root, fact } => self.host(&mut work, &origin, root, fact),
+            Event::GaugeRead { session, tokens, window } => self.gauge_read(&mut work, &session, tokens, window),
             Event::Parked { session, poll, mark } => self.parked(&mut work, &session, poll, mark),
             Event::PollDropped { session, poll } => self.poll_dropped(&mut work, &session, poll),
             Event::WakeDelivered(session) => {
@@ -123,11 +132,12 @@ impl State {
 
     /// The fork's next firing in a session at `now`, with every reason that stands in the way, being parked included.
     pub fn outlook(&self, session: &Session, fork: &Fork, program: &Program, now: Time) -> Outlook {
-        let mut outlook = due::outlook(session, fork, &program.config, &self.stamps, now);
+        let view = View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now };
+        let mut outlook = view.outlook(fork);
         if let (Some(pause), true) = (&session.pause, outlook.reasons.is_empty())
             && let Some(opened) = pause.window
         {
-            let until = due::window_closes(opened, program.config.wake_debounce);
+            let until = due::window_closes(opened, program.config().wake_debounce);
             if until > now {
                 outlook.reasons.push(Reason::Debouncing { until });
                 outlook.due = Some(until);
@@ -176,6 +186,17 @@ impl State {
         self.settle(work, id);
     }
 
+    fn gauge_read(&mut self, work: &mut Work<'_>, id: &SessionId, tokens: Option<u64>, window: WindowSign) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        self.windows.observe(&session.conversation, tokens, window);
+        session.gauge = tokens.map(|tokens| match session.gauge {
+            // The same reading again is no news: the threshold was reached when it was first read.
+            Some(known) if known.tokens == tokens => known,
+            _ => Gauge { tokens, at: work.now },
+        });
+        self.settle(work, id);
+    }
+
     fn restarted(&mut self, work: &mut Work<'_>) {
         for session in self.sessions.values_mut() {
             if session.poll.take().is_some() {
@@ -215,6 +236,7 @@ impl State {
 
     fn end_session(&mut self, work: &mut Work<'_>, id: &SessionId) {
         self.withdraw_unconfirmed_wake(work, id);
+        self.drop_held(work, id);
         let Some(session) = self.sessions.remove(id) else { return };
         if let Some(poll) = session.poll {
             work.effects.push(Effect::Release { poll: poll.id });

@@ -1,4 +1,4 @@
-//! What must hold whatever happens: random schedules of events for two sessions and four forks, with every invariant
+//! What must hold whatever happens: random schedules of events for two sessions and eight forks, with every invariant
 //! checked after every step. What must hold is reckoned here anew, from the events alone.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::testing::{Play, at, fork, notice, seconds, tagged, throttled};
+use super::testing::{Play, at, fork, launch, notice, seconds, tagged, throttled};
 use super::*;
-use crate::ir::{Config, ForkName, Overlap};
+use crate::ir::{Config, ForkName, Moment, Overlap};
 
 /// One thing that happens. Numbers choose among what there is, so that shrinking keeps a schedule meaningful.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ enum Step {
     OtherHook(usize),
     ForeignTask(usize),
     Stop(usize),
+    StopBusy(usize),
+    Gauge(usize, u64),
     LateStop(usize),
     Delivered(usize),
     WakeTurn(usize),
@@ -44,6 +46,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => session.clone().prop_map(Step::OtherHook),
         1 => session.clone().prop_map(Step::ForeignTask),
         8 => session.clone().prop_map(Step::Stop),
+        1 => session.clone().prop_map(Step::StopBusy),
+        2 => (session.clone(), prop_oneof![Just(50_u64), Just(100), Just(150), Just(250)]).prop_map(|(s, size)| Step::Gauge(s, size)),
         1 => session.clone().prop_map(Step::LateStop),
         4 => session.clone().prop_map(Step::Delivered),
         4 => session.clone().prop_map(Step::WakeTurn),
@@ -64,11 +68,17 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The forks in force, some of them only.
 fn forks(choice: u8) -> Vec<Fork> {
+    let named = |names: &[&str]| names.iter().map(|name| ForkName::from(*name)).collect();
+    let threshold = |size: u64| Moment::ContextTokens(size.try_into().unwrap());
     let all = [
         fork("at-once", 0),
         throttled(fork("early", 5), 60),
         tagged(fork("tagged", 7), &["notes"]),
         Fork { overlap: Overlap::Allowed, ..tagged(throttled(fork("late", 30), 10), &["notes"]) },
+        Fork { after: named(&["early", "at-once"]), ..tagged(throttled(fork("behind", 5), 20), &["notes"]) },
+        Fork { after: named(&["behind", "early"]), ..fork("last", 6) },
+        Fork { run_on: vec![threshold(100), threshold(200)], ..fork("full", 0) },
+        Fork { run_on: vec![Moment::Idle(Some(seconds(9))), threshold(150)], ..throttled(fork("both", 0), 15) },
     ];
     all.into_iter().enumerate().filter(|(place, _)| choice & (1 << place) != 0).map(|(_, fork)| fork).collect()
 }
@@ -76,18 +86,20 @@ fn forks(choice: u8) -> Vec<Fork> {
 /// What is reckoned beside the engine.
 #[derive(Default)]
 struct Ledger {
-    /// Forks woken in the pause of each session.
+    /// Forks woken by their idle moments in the pause of each session.
     fired: BTreeMap<SessionId, BTreeSet<ForkName>>,
-    /// When each fork was last issued in a conversation, without wakes that were taken back.
+    /// Thresholds fired in the leg of each session.
+    crossed: BTreeMap<SessionId, BTreeSet<(ForkName, u64)>>,
+    /// When each fork was issued in a conversation, without what was taken back.
     issued: BTreeMap<(SessionId, ForkName), Vec<Time>>,
-    /// The same for the tag that is throttled.
-    tag_issued: Vec<(Time, WakeId)>,
     /// How many calls each ticket let through.
     allowed: BTreeMap<TicketId, BTreeSet<ToolUseId>>,
     /// How many spawns with each ticket failed.
     failed: BTreeMap<TicketId, usize>,
     /// Wakes that were seen before: sent again, they count once.
     wakes: BTreeSet<WakeId>,
+    /// The names that came due together, by the first wake of the batch.
+    batches: BTreeMap<WakeId, BTreeSet<ForkName>>,
 }
 
 struct World {
@@ -106,7 +118,7 @@ impl World {
         let mut config = Config { wake_debounce: seconds(debounce), ..Config::default() };
         config.tag_throttles.insert("notes".into(), seconds(TAG_THROTTLE));
         Self {
-            play: Play::under(config, forks(0xF)),
+            play: Play::under(config, forks(0xFF)),
             ledger: Ledger::default(),
             calls: Vec::new(),
             agents: Vec::new(),
@@ -146,22 +158,12 @@ impl World {
                 let foreign = vec![notice(&"foreign".into())];
                 self.apply("genuine", Some(s), |play| play.prompt(SESSIONS[s], Prompt::Tasks(foreign)));
             }
-            Step::Stop(s) => {
-                let mut background = Vec::new();
-                for (owner, agent) in &self.agents {
-                    if *owner == s {
-                        background.push(BackgroundTask {
-                            id: agent.clone(),
-                            kind: TaskKind::Fork,
-                            description: "".into(),
-                        });
-                    }
-                }
-                let turn = self.play.current_mark(SESSIONS[s]);
-                let background = Some(background);
-                let stop = Fact::Stopped { mark: turn, kind: TurnKind::Plain, background, mode: None };
-                self.apply("stop", Some(s), |play| play.fact(SESSIONS[s], stop));
-                self.park(s);
+            Step::Stop(s) => self.stop(s, &[]),
+            Step::StopBusy(s) => self.stop(s, &["server"]),
+            Step::Gauge(s, size) => {
+                let (session, window) = (SESSIONS[s].into(), WindowSign::None);
+                let read = Event::GaugeRead { session, tokens: Some(size), window };
+                self.apply("gauge", Some(s), |play| play.event(read));
             }
             Step::LateStop(s) => {
                 let mark = Mark { prompt: Some(format!("{}-1", SESSIONS[s]).as_str().into()), at: at(0) };
@@ -227,11 +229,26 @@ impl World {
                 self.apply("restart", None, |play| play.event(Event::Restarted));
             }
             Step::Edit(choice) => self.apply("edit", None, |play| play.edit(forks(choice))),
-            Step::End(s) => self.apply("genuine", Some(s), |play| play.fact(SESSIONS[s], Fact::Ended)),
+            Step::End(s) => {
+                self.ledger.crossed.remove(&SESSIONS[s].into());
+                self.apply("genuine", Some(s), |play| play.fact(SESSIONS[s], Fact::Ended));
+            }
             Step::Resume(s) => {
+                self.ledger.crossed.remove(&SESSIONS[s].into());
                 self.apply("genuine", Some(s), |play| play.fact(SESSIONS[s], Fact::Started(StartSource::Resume)));
             }
         }
+    }
+
+    fn stop(&mut self, s: usize, foreign: &[&str]) {
+        let task = |id: &TaskId, kind| BackgroundTask { id: id.clone(), kind, description: String::new() };
+        let ours = self.agents.iter().filter(|agent| agent.0 == s).map(|(_, agent)| task(agent, TaskKind::Fork));
+        let foreign = foreign.iter().map(|id| task(&TaskId::from(*id), TaskKind::Other));
+        let background = Some(ours.chain(foreign).collect());
+        let mark = self.play.current_mark(SESSIONS[s]);
+        let stopped = Fact::Stopped { mark, kind: TurnKind::Plain, background, mode: None };
+        self.apply("stop", Some(s), |play| play.fact(SESSIONS[s], stopped));
+        self.park(s);
     }
 
     fn park(&mut self, s: usize) {
@@ -278,36 +295,59 @@ impl World {
         let now = self.play.now;
         let effects = happen(&mut self.play);
         if what == "genuine" {
-            // A wake that shows no sign of having arrived is taken back when the user goes on.
-            let id: SessionId = SESSIONS[session.unwrap()].into();
-            self.ledger.fired.remove(&id);
-            let lost =
-                before.session(&id).and_then(|s| s.wakes.back().filter(|wake| wake.delivery == Delivery::Sent));
-            if let Some(wake) = lost {
-                for ticket in
-                    before.session(&id).unwrap().tickets_of(wake.id).filter(|t| t.state == TicketState::Open)
-                {
-                    self.ledger
-                        .issued
-                        .entry((id.clone(), ticket.fork.clone()))
-                        .or_default()
-                        .retain(|at| *at != wake.at);
-                }
-                if before.session(&id).unwrap().tickets_of(wake.id).all(|t| t.state == TicketState::Open) {
-                    self.ledger.tag_issued.retain(|(_, issued)| *issued != wake.id);
-                }
-            }
+            self.taken_back(&before, &SESSIONS[session.unwrap()].into());
         }
+        self.unheld_taken_back(&before);
         for effect in &effects {
             if let Effect::Wake { session, poll, wake } = effect {
                 self.woken(&before, what, session, *poll, *wake, now);
             }
         }
         let woke = effects.iter().any(|effect| matches!(effect, Effect::Wake { .. }));
-        if !woke && what != "genuine" {
+        if !woke && what != "genuine" && what != "edit" {
             assert_eq!(before.stamps(), self.play.state.stamps(), "only a wake stamps, not {what}");
         }
+        for session in self.play.state.sessions() {
+            assert!(session.held.is_empty() || session.pause.is_some(), "a held fork outlives its pause");
+        }
         self.deadline_is_true(now);
+    }
+
+    /// The user goes on: a wake that shows no sign of having arrived is taken back, and so is what was held.
+    fn taken_back(&mut self, before: &State, id: &SessionId) {
+        self.ledger.fired.remove(id);
+        let Some(session) = before.session(id) else { return };
+        let lost = session.wakes.back().filter(|wake| wake.delivery == Delivery::Sent);
+        let unspawned = lost.into_iter().flat_map(|wake| session.tickets_of(wake.id));
+        for ticket in unspawned.filter(|ticket| ticket.state == TicketState::Open) {
+            self.give_back(id, &ticket.fork, ticket.issued);
+        }
+    }
+
+    /// What is held no longer and was not started has its stamps back: its file is gone, or its pause is over.
+    fn unheld_taken_back(&mut self, before: &State) {
+        let mut gone = Vec::new();
+        for session in before.sessions() {
+            let after = self.play.state.session(&session.id);
+            for held in &session.held {
+                let still_held = after.is_some_and(|after| after.held.contains(held));
+                let started = after.is_some_and(|after| after.ticket_in_batch(held.batch, &held.fork).is_some());
+                if !still_held && !started {
+                    gone.push((session.id.clone(), held.fork.clone(), held.issued));
+                }
+            }
+        }
+        for (session, fork, issued) in gone {
+            self.give_back(&session, &fork, issued);
+        }
+    }
+
+    fn give_back(&mut self, id: &SessionId, fork: &ForkName, issued: Time) {
+        self.ledger.issued.entry((id.clone(), fork.clone())).or_default().retain(|at| *at != issued);
+        self.ledger.crossed.entry(id.clone()).or_default().retain(|(name, _)| name != fork);
+        if let Some(fired) = self.ledger.fired.get_mut(id) {
+            fired.remove(fork);
+        }
     }
 
     fn woken(&mut self, before: &State, what: &str, id: &SessionId, poll: PollId, wake: WakeId, now: Time) {
@@ -318,26 +358,60 @@ impl World {
         if !self.ledger.wakes.insert(wake) {
             return;
         }
-        let names: Vec<ForkName> = session.tickets_of(wake).map(|ticket| ticket.fork.clone()).collect();
-        assert!(!names.is_empty(), "a wake for nobody");
-        let program = self.play.programs.get(&session.launch).unwrap();
-        let tagged = |name: &ForkName| program.fork(name).unwrap().tags.contains(&"notes".into());
-        for name in &names {
-            assert!(
-                self.ledger.fired.entry(id.clone()).or_default().insert(name.clone()),
-                "{name} twice in one pause"
-            );
+        let tickets: Vec<Ticket> = session.tickets_of(wake).cloned().collect();
+        assert!(!tickets.is_empty(), "a wake for nobody");
+        let batch: Vec<(ForkName, Trigger)> = tickets
+            .iter()
+            .filter(|ticket| ticket.batch == wake)
+            .map(|ticket| (ticket.fork.clone(), ticket.trigger))
+            .chain(
+                session.held.iter().filter(|held| held.batch == wake).map(|held| (held.fork.clone(), held.trigger)),
+            )
+            .collect();
+        self.ledger.batches.insert(wake, batch.iter().map(|(name, _)| name.clone()).collect());
+        self.predecessors_have_ended(id, &tickets, now);
+        let program = self.play.programs.get(&launch()).unwrap().clone();
+        let tagged = |name: &ForkName| ["tagged", "late", "behind"].contains(&name.as_str());
+        if batch.iter().any(|(name, _)| tagged(name)) {
+            let issued = self.ledger.issued.iter().filter(|((_, name), _)| tagged(name));
+            if let Some(last) = issued.flat_map(|(_, times)| times).max() {
+                assert!(last.after(seconds(TAG_THROTTLE)) <= now, "in spite of the tag's throttle");
+            }
+        }
+        let session = self.play.state.session(id).unwrap();
+        for (name, trigger) in &batch {
+            match trigger {
+                Trigger::Idle(_) => {
+                    let fired = self.ledger.fired.entry(id.clone()).or_default();
+                    assert!(fired.insert(name.clone()), "{name} twice in one pause");
+                }
+                Trigger::Context { moment: Moment::ContextTokens(size), .. } => {
+                    let crossed = self.ledger.crossed.entry(id.clone()).or_default();
+                    assert!(crossed.insert((name.clone(), size.get())), "{name} twice at {size}");
+                    assert!(session.gauge.unwrap().tokens >= size.get());
+                }
+                Trigger::Context { .. } => unreachable!("no fork here has such a moment"),
+            }
             let issued = self.ledger.issued.entry((id.clone(), name.clone())).or_default();
             if let (Some(last), Some(throttle)) = (issued.last(), program.fork(name).unwrap().throttle) {
                 assert!(last.after(throttle) <= now, "{name} in spite of its throttle");
             }
             issued.push(now);
         }
-        if names.iter().any(tagged) {
-            if let Some((last, _)) = self.ledger.tag_issued.last() {
-                assert!(last.after(seconds(TAG_THROTTLE)) <= now, "in spite of the tag's throttle");
+    }
+
+    /// Whoever starts now waits for nobody of its batch who can still run or is running.
+    fn predecessors_have_ended(&self, id: &SessionId, tickets: &[Ticket], now: Time) {
+        let session = self.play.state.session(id).unwrap();
+        let program = self.play.programs.get(&launch()).unwrap();
+        for ticket in tickets {
+            let batch = &self.ledger.batches[&ticket.batch];
+            for name in program.fork(&ticket.fork).unwrap().after.iter().filter(|name| batch.contains(*name)) {
+                assert!(!session.held.iter().any(|held| held.batch == ticket.batch && held.fork == *name));
+                let Some(predecessor) = session.ticket_in_batch(ticket.batch, name) else { continue };
+                assert!(predecessor.live_run(now).is_none(), "{} starts beside {name}", ticket.fork);
+                assert_ne!(predecessor.wake, ticket.wake, "{} is asked for together with {name}", ticket.fork);
             }
-            self.ledger.tag_issued.push((now, wake));
         }
     }
 

@@ -1,8 +1,11 @@
 //! Why a fork does not fire now.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use crate::ir::{Tag, Time};
+use super::id::TaskId;
+use crate::ir::{ForkName, Moment, Tag, Time};
 
 /// One thing that stands between a fork and its wake. A fork can have several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +47,29 @@ pub enum Reason {
         /// When that run counts as dead if it gives no sign.
         until: Time,
     },
+    /// It waits for others that came due together with it.
+    HeldBack {
+        /// The others.
+        after: BTreeSet<ForkName>,
+    },
+    /// Unfinished background work keeps the clock of the pause from running.
+    HeldByTask {
+        /// The work.
+        task: TaskId,
+        /// When it stops doing so; `None` if only its end counts.
+        until: Option<Time>,
+    },
     /// The size of the context is not known, so its thresholds are inactive.
     GaugeUnknown,
+    /// The context is too small for its threshold.
+    BelowThreshold {
+        /// Tokens in the context.
+        tokens: u64,
+        /// Tokens that it takes.
+        threshold: u64,
+    },
+    /// This threshold has fired in this session.
+    ThresholdSpent(Moment),
     /// The session is in plan mode.
     PlanMode,
     /// No hook is parked through which the session could be woken.
@@ -66,6 +90,7 @@ impl Reason {
             | Self::TagThrottled { until, .. }
             | Self::Running { until }
             | Self::Debouncing { until } => Some(*until),
+            Self::HeldByTask { until, .. } => *until,
             _ => None,
         }
     }

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::event::{Mark, Origin, PermissionMode, TagOverride};
+use super::gauge::Gauge;
 use super::id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
-use super::ticket::{Run, Ticket, TicketState};
-use crate::ir::{ForkName, LaunchDir, ProjectRoot, Seconds, Time};
+use super::stamps::Before;
+use super::ticket::{Run, Ticket, TicketState, Trigger};
+use crate::ir::{ForkName, LaunchDir, Moment, ProjectRoot, Seconds, Time};
 
 /// How many of a session's latest turns are remembered, to tell a late Stop from a new one.
 const TURNS_REMEMBERED: usize = 32;
@@ -56,6 +58,18 @@ pub struct Session {
     pub wakes: VecDeque<Wake>,
     /// The tickets of these wakes, oldest first.
     pub tickets: Vec<Ticket>,
+    /// The forks that came due together with others and wait for them.
+    #[serde(default)]
+    pub held: Vec<Held>,
+    /// How much of the context is used, as last read.
+    #[serde(default)]
+    pub gauge: Option<Gauge>,
+    /// The thresholds that have fired since the session began or was resumed.
+    #[serde(default)]
+    pub spent: BTreeMap<ForkName, Vec<Moment>>,
+    /// Unfinished background work that is not ours, as last listed, each with when it was first seen at a Stop.
+    #[serde(default)]
+    pub background: BTreeMap<TaskId, Time>,
     /// When to ask whether the client still lives.
     pub(super) orphan_check: Option<Time>,
     /// The latest turns, oldest first.
@@ -98,9 +112,11 @@ pub struct Poll {
 /// The quiet stretch after a turn of the user's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
-    /// When its clock began to run.
+    /// When it began: the first Stop after the user's turn.
     pub began: Time,
-    /// The forks that have fired in it.
+    /// When its clock began to run: the first Stop without background work that holds it. `None` as long as it is held.
+    pub clock: Option<Time>,
+    /// The forks whose idle moments have fired in it.
     pub fired: BTreeSet<ForkName>,
     /// When the first fork came due that has not been woken yet: the wake waits from here for others to join.
     pub window: Option<Time>,
@@ -117,8 +133,28 @@ pub struct Wake {
     pub at: Time,
     /// How many times it was sent.
     pub offers: u8,
+    /// Whether the turn it asked for has ended: what was not spawned by then is not waited for.
+    #[serde(default)]
+    pub answered: bool,
     /// Whether it got through.
     pub delivery: Delivery,
+}
+
+/// A fork that is held back: it came due together with others, and waits for some of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The fork.
+    pub fork: ForkName,
+    /// The wake of the batch it belongs to.
+    pub batch: WakeId,
+    /// The forks of the batch that it waits for.
+    pub after: BTreeSet<ForkName>,
+    /// What made it due.
+    pub trigger: Trigger,
+    /// When it was stamped as issued.
+    pub issued: Time,
+    /// What the stamps and latches were before, to be restored if it never starts.
+    pub(super) before: Before,
 }
 
 /// Whether a wake got through to the session.
@@ -135,7 +171,7 @@ pub enum Delivery {
 
 impl Pause {
     pub(super) fn beginning(now: Time) -> Self {
-        Self { began: now, fired: BTreeSet::new(), window: None, evaluated: now }
+        Self { began: now, clock: None, fired: BTreeSet::new(), window: None, evaluated: now }
     }
 }
 
@@ -167,6 +203,10 @@ impl Session {
             pause: None,
             wakes: VecDeque::new(),
             tickets: Vec::new(),
+            held: Vec::new(),
+            gauge: None,
+            spent: BTreeMap::new(),
+            background: BTreeMap::new(),
             orphan_check: None,
             turns: VecDeque::new(),
             newest_turn_at: None,
@@ -224,6 +264,14 @@ impl Session {
         }
     }
 
+    /// A turn has ended: what the wakes before it asked for was done in it or will not be. One that never got through is
+    /// given up.
+    pub(super) fn answer_wakes(&mut self) {
+        for wake in &mut self.wakes {
+            wake.answered |= wake.delivery != Delivery::Sent || wake.offers >= MOST_OFFERS;
+        }
+    }
+
     pub(super) fn add_wake(&mut self, wake: Wake) {
         self.wakes.push_back(wake);
         while self.wakes.len() > WAKES_KEPT {
@@ -234,6 +282,11 @@ impl Session {
                     .retain(|ticket| ticket.wake >= oldest || ticket.run().is_some_and(|run| run.end.is_none()));
             }
         }
+    }
+
+    /// Whether a threshold of a fork has fired since the session began or was resumed.
+    pub fn has_spent(&self, fork: &ForkName, threshold: Moment) -> bool {
+        self.spent.get(fork).is_some_and(|spent| spent.contains(&threshold))
     }
 
     /// The tickets of one wake.

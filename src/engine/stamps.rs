@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::id::Conversation;
-use crate::ir::{Fork, ForkName, ProjectRoot, Tag, Time};
+use crate::ir::{Fork, ForkName, Moment, ProjectRoot, Tag, Time};
 
 /// The last issue of each fork per conversation, and of each tag per project.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -14,11 +14,17 @@ pub struct Stamps {
     tags: BTreeMap<ProjectRoot, BTreeMap<Tag, Time>>,
 }
 
-/// What the stamps were before a fork was issued, to be restored if that comes to nothing.
+/// What the stamps and latches were before a fork was issued, to be restored if that comes to nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Before {
     fork: Option<Time>,
     tags: Vec<(Tag, Option<Time>)>,
+    /// Whether firing has latched its idle moments.
+    #[serde(default)]
+    pub(super) latched_idle: bool,
+    /// The thresholds that firing has spent.
+    #[serde(default)]
+    pub(super) spent: Vec<Moment>,
 }
 
 impl Stamps {
@@ -32,25 +38,27 @@ impl Stamps {
         self.tags.get(root)?.get(tag).copied()
     }
 
-    /// Stamps a fork and its tags as issued `now`.
-    pub(super) fn issue(
-        &mut self,
-        conversation: &Conversation,
-        root: &ProjectRoot,
-        fork: &Fork,
-        now: Time,
-    ) -> Before {
-        let forks = self.forks.entry(conversation.clone()).or_default();
-        let fork_before = forks.insert(fork.name.clone(), now);
-        let mut tags_before = Vec::new();
-        if !fork.tags.is_empty() {
-            let tags = self.tags.entry(root.clone()).or_default();
-            tags_before.extend(fork.tags.iter().map(|tag| (tag.clone(), tags.insert(tag.clone(), now))));
+    /// The stamps of a fork and its tags as they are.
+    pub(super) fn before(&self, conversation: &Conversation, root: &ProjectRoot, fork: &Fork) -> Before {
+        Before {
+            fork: self.fork(conversation, &fork.name),
+            tags: fork.tags.iter().map(|tag| (tag.clone(), self.tag(root, tag))).collect(),
+            latched_idle: false,
+            spent: Vec::new(),
         }
-        Before { fork: fork_before, tags: tags_before }
     }
 
-    /// Gives the stamps of a fork back that was issued at `issued`, where they were not renewed since.
+    /// Stamps a fork and its tags as issued `now`.
+    pub(super) fn issue(&mut self, conversation: &Conversation, root: &ProjectRoot, fork: &Fork, now: Time) {
+        self.forks.entry(conversation.clone()).or_default().insert(fork.name.clone(), now);
+        if !fork.tags.is_empty() {
+            let tags = self.tags.entry(root.clone()).or_default();
+            tags.extend(fork.tags.iter().map(|tag| (tag.clone(), now)));
+        }
+    }
+
+    /// Gives the stamps of a fork back that was issued at `issued`, where they were not renewed since; of its tags,
+    /// those that `unused` names.
     pub(super) fn give_back(
         &mut self,
         conversation: &Conversation,
@@ -58,16 +66,23 @@ impl Stamps {
         fork: &ForkName,
         issued: Time,
         before: &Before,
+        unused: impl Fn(&Tag) -> bool,
     ) {
         if let Some(forks) = self.forks.get_mut(conversation) {
             restore(forks, fork, issued, before.fork);
         }
         if let Some(tags) = self.tags.get_mut(root) {
-            // Backwards: a tag named twice was stamped twice.
-            for (tag, before) in before.tags.iter().rev() {
+            for (tag, before) in before.tags.iter().filter(|(tag, _)| unused(tag)) {
                 restore(tags, tag, issued, *before);
             }
         }
+    }
+}
+
+impl Before {
+    /// The fork's tags.
+    pub(super) fn tags(&self) -> impl Iterator<Item = &Tag> {
+        self.tags.iter().map(|(tag, _)| tag)
     }
 }
 

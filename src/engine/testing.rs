@@ -78,7 +78,7 @@ impl Play {
 
     /// Puts other forks in force, under the same configuration.
     pub(super) fn edit(&mut self, forks: Vec<Fork>) -> Vec<Effect> {
-        let config = self.programs.get(&launch()).unwrap().config.clone();
+        let config = self.programs.get(&launch()).unwrap().config().clone();
         let program = Program::new(config, forks.into_iter().map(Arc::new));
         self.programs.set(launch(), Arc::new(program));
         self.event(Event::ProgramChanged(launch()))
@@ -206,6 +206,8 @@ impl Play {
     pub(super) fn finish(&mut self, session: &str, agent: &TaskId) {
         let report = Some("done".to_owned());
         self.fact(session, Fact::SubagentStopped { agent: agent.clone(), report });
+        // Whatever that released has arrived before the client tells the session of the end.
+        self.event(Event::WakeDelivered(session.into()));
         self.prompt(session, Prompt::Tasks(vec![notice(agent)]));
         self.stop(session);
     }

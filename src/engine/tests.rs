@@ -2,7 +2,7 @@
 
 use super::testing::{Play, at, fork, launch, notice, seconds, tagged, throttled};
 use super::*;
-use crate::ir::{Config, Moment, Overlap, Seconds};
+use crate::ir::{Config, ForkName, Moment, Overlap, Seconds};
 
 fn debounced(debounce: u64) -> Config {
     Config { wake_debounce: seconds(debounce), ..Config::default() }
@@ -552,4 +552,257 @@ fn the_state_survives_being_written_and_read() {
     let text = serde_json::to_string(&play.state).unwrap();
     let read: State = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
+}
+
+fn after(fork: Fork, names: &[&str]) -> Fork {
+    Fork { after: names.iter().map(|name| ForkName::from(*name)).collect(), ..fork }
+}
+
+fn tokens(tokens: u64) -> Moment {
+    Moment::ContextTokens(tokens.try_into().unwrap())
+}
+
+fn gauge(play: &mut Play, tokens: u64) {
+    play.event(Event::GaugeRead { session: "s".into(), tokens: Some(tokens), window: WindowSign::None });
+}
+
+#[test]
+fn a_threshold_fires_at_the_stop_that_finds_it_reached_and_once_a_leg() {
+    let fork = Fork { run_on: vec![tokens(1_000), tokens(2_000)], ..fork("full", 0) };
+    let mut play = Play::with(vec![fork]);
+    gauge(&mut play, 5);
+    play.turn("s");
+    assert_eq!(play.reasons("s", "full"), [Reason::GaugeUnknown], "read before the session was known");
+    for (size, wakes) in [(999, 0), (1_000, 1), (1_500, 1), (2_000, 2), (900, 2), (3_000, 2)] {
+        play.prompt("s", Prompt::Human);
+        gauge(&mut play, size);
+        play.stop("s");
+        assert_eq!(play.woken.len(), wakes, "at {size}");
+        if play.state.session(&"s".into()).unwrap().poll.is_none() {
+            let agents = play.obey("s");
+            play.finish("s", &agents[0]);
+        }
+    }
+    assert_eq!(play.reasons("s", "full"), [1_000, 2_000].map(|size| Reason::ThresholdSpent(tokens(size))));
+
+    play.fact("s", Fact::Started(StartSource::Resume));
+    play.turn("s");
+    assert_eq!(play.woken.len(), 3, "a resume begins a fresh leg");
+    let trigger = play.state.session(&"s".into()).unwrap().tickets.last().unwrap().trigger;
+    assert_eq!(trigger, Trigger::Context { moment: tokens(1_000), tokens: 3_000 });
+}
+
+#[test]
+fn a_spent_threshold_does_not_hide_idle_nor_the_other_way_round() {
+    let mut both = fork("both", 10);
+    both.run_on.push(tokens(1_000));
+    let mut play = Play::with(vec![both]);
+    play.prompt("s", Prompt::Human);
+    gauge(&mut play, 1_000);
+    play.stop("s");
+    assert_eq!(play.woken.len(), 1, "the threshold");
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    play.until(at(10));
+    assert_eq!(play.woken.len(), 2, "and idle, in the same pause");
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    play.until(at(1_000));
+    assert_eq!(play.woken.len(), 2);
+}
+
+#[test]
+fn a_threshold_below_the_gauge_says_by_how_much() {
+    let mut play = Play::with(vec![Fork { run_on: vec![tokens(1_000)], ..fork("full", 0) }]);
+    play.turn("s");
+    gauge(&mut play, 400);
+    assert_eq!(play.reasons("s", "full"), [Reason::BelowThreshold { tokens: 400, threshold: 1_000 }]);
+}
+
+#[test]
+fn background_work_holds_the_clock_until_it_ends() {
+    let mut play = Play::with(vec![fork("a", 10)]);
+    play.prompt("s", Prompt::Human);
+    play.stop_with("s", &[("build", TaskKind::Other, "cargo build")]);
+    play.until(at(100));
+    let until = at(0).after(Seconds::minutes(30));
+    let held = Reason::HeldByTask { task: "build".into(), until: Some(until) };
+    assert_eq!(play.reasons("s", "a"), [Reason::NotYetQuiet { until: until.after(seconds(10)) }, held]);
+    // Its end is genuine activity, and begins a new pause.
+    play.prompt("s", Prompt::Tasks(vec![notice(&"build".into())]));
+    play.stop("s");
+    play.until(at(110));
+    assert_eq!(play.woken.len(), 1);
+}
+
+#[test]
+fn background_work_holds_the_clock_for_so_long_at_the_most() {
+    let config = Config { background_hold_timeout: seconds(60), ..debounced(0) };
+    let mut play = Play::under(config, vec![fork("a", 10)]);
+    play.prompt("s", Prompt::Human);
+    play.stop_with("s", &[("server", TaskKind::Other, "npm run dev")]);
+    play.until(at(70));
+    assert_eq!(play.woken, [(at(70), "s".into(), vec!["a".to_owned()])], "while parked, by a timer of its own");
+    // The same task has used up its time.
+    play.prompt("s", Prompt::Human);
+    play.stop_with("s", &[("server", TaskKind::Other, "npm run dev")]);
+    play.until(at(80));
+    assert_eq!(play.woken.len(), 2);
+}
+
+#[test]
+fn background_work_can_hold_without_limit_or_not_at_all() {
+    let config = Config { background_hold_timeout: Seconds::ZERO, ..debounced(0) };
+    let mut play = Play::under(config, vec![fork("a", 10)]);
+    play.prompt("s", Prompt::Human);
+    play.stop_with("s", &[("server", TaskKind::Other, "")]);
+    play.until(at(40_000));
+    assert!(play.woken.is_empty());
+    assert_eq!(play.reasons("s", "a"), [Reason::HeldByTask { task: "server".into(), until: None }]);
+
+    let config = Config { background_hold: false, ..debounced(0) };
+    let mut play = Play::under(config, vec![fork("a", 10)]);
+    play.prompt("s", Prompt::Human);
+    play.stop_with("s", &[("server", TaskKind::Other, "")]);
+    play.until(at(10));
+    assert_eq!(play.woken.len(), 1);
+}
+
+#[test]
+fn background_work_does_not_hold_thresholds_and_our_forks_hold_nothing() {
+    let mut play = Play::with(vec![Fork { run_on: vec![tokens(10)], ..fork("full", 0) }, fork("late", 20)]);
+    play.prompt("s", Prompt::Human);
+    gauge(&mut play, 10);
+    play.stop_with("s", &[("build", TaskKind::Other, "")]);
+    assert_eq!(play.names(), [["full"]]);
+    play.obey("s");
+    play.until(at(20));
+    assert_eq!(play.names(), [["full"], ["late"]], "a live fork is no background work");
+}
+
+#[test]
+fn a_chain_runs_in_order() {
+    let forks = || vec![fork("a", 10), after(fork("b", 10), &["a"]), after(fork("c", 10), &["a", "b"])];
+    let mut play = Play::with(forks());
+    play.turn("s");
+    play.until(at(10));
+    assert_eq!(play.names(), [["a"]]);
+    let waits = Reason::HeldBack { after: ["a".into()].into() };
+    assert_eq!(play.reasons("s", "b"), [Reason::Latched, waits, Reason::NotParked]);
+    let agents = play.obey("s");
+    play.until(at(20));
+    play.fact("s", Fact::SubagentStopped { agent: agents[0].clone(), report: Some("done".into()) });
+    assert_eq!(play.names(), [["a"], ["b"]], "at once, since a hook is parked");
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    assert_eq!(play.names(), [["a"], ["b"], ["c"]]);
+    let session = play.state.session(&"s".into()).unwrap();
+    let ticket = session.tickets.last().unwrap();
+    let report = session.ticket_in_batch(ticket.batch, &"a".into()).and_then(Ticket::run).unwrap().end.clone();
+    assert_eq!(report.unwrap().report.as_deref(), Some("done"), "the report is there for the dependent");
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    play.until(at(5_000));
+    assert_eq!(play.woken.len(), 3);
+}
+
+#[test]
+fn a_predecessor_that_is_not_in_the_batch_is_no_edge() {
+    let mut play = Play::with(vec![fork("a", 100), after(fork("b", 10), &["a", "nobody"])]);
+    play.turn("s");
+    play.until(at(10));
+    assert_eq!(play.names(), [["b"]]);
+}
+
+#[test]
+fn a_predecessor_that_was_never_spawned_does_not_block() {
+    let mut play = Play::with(vec![fork("a", 10), after(fork("b", 10), &["a"])]);
+    play.turn("s");
+    play.until(at(10));
+    play.event(Event::WakeDelivered("s".into()));
+    play.prompt("s", Prompt::Wake);
+    play.stop("s");
+    assert_eq!(play.names(), [["a"], ["b"]], "absent by the Stop that ends the wake turn");
+}
+
+#[test]
+fn a_predecessor_whose_spawn_failed_or_whose_end_was_lost_does_not_block() {
+    let mut play = Play::with(vec![fork("a", 10), after(fork("b", 10), &["a"])]);
+    play.turn("s");
+    play.until(at(10));
+    play.prompt("s", Prompt::Wake);
+    let ticket = play.tickets("s")[0];
+    for _ in 0..2 {
+        let (tool_use, _) = play.redeem("s", ticket);
+        play.fact("s", Fact::SpawnFailed { tool_use, failure: SpawnFailure::Other });
+    }
+    play.stop("s");
+    assert_eq!(play.names(), [["a"], ["b"]]);
+
+    let mut play = Play::with(vec![fork("a", 10), after(fork("b", 10), &["a"])]);
+    play.turn("s");
+    play.until(at(10));
+    play.obey("s");
+    play.until(at(10).after(RUN_AGES_OUT));
+    assert_eq!(play.names(), [["a"], ["b"]], "no sign of it for half an hour");
+}
+
+#[test]
+fn a_held_fork_does_not_outlive_its_pause_and_fires_with_the_next() {
+    let chain = vec![throttled(fork("a", 10), 5), throttled(after(fork("b", 10), &["a"]), 5_000)];
+    let mut play = Play::with(chain);
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    play.until(at(15));
+    play.prompt("s", Prompt::Human);
+    play.stop_with("s", &[]);
+    play.fact("s", Fact::SubagentStopped { agent: agents[0].clone(), report: None });
+    play.until(at(24));
+    assert_eq!(play.names(), [["a"]]);
+    play.until(at(25));
+    assert_eq!(play.names(), [["a"], ["a"]], "the whole chain again: b had its stamps back");
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    assert_eq!(play.names(), [["a"], ["a"], ["b"]]);
+}
+
+#[test]
+fn a_tag_keeps_its_stamp_if_only_the_dependent_was_dropped() {
+    let mut config = debounced(0);
+    config.tag_throttles.insert("notes".into(), seconds(100));
+    let first = tagged(fork("z", 10), &["notes"]);
+    let second = tagged(after(fork("a", 10), &["z"]), &["notes"]);
+    let mut play = Play::under(config, vec![first, second]);
+    play.turn("s");
+    play.until(at(10));
+    assert_eq!(play.names(), [["z"]]);
+    play.obey("s");
+    play.turn("s");
+    play.until(at(109));
+    assert_eq!(play.names(), [["z"]], "z did run");
+    play.until(at(110));
+    assert_eq!(play.woken.len(), 2);
+}
+
+#[test]
+fn a_cycle_loses_no_fork() {
+    let mut play = Play::with(vec![after(fork("a", 10), &["b"]), after(fork("b", 10), &["a"])]);
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    assert_eq!(play.names(), [["a"], ["b"]]);
+}
+
+#[test]
+fn a_held_fork_whose_file_is_gone_does_not_start() {
+    let mut play = Play::with(vec![fork("a", 10), after(fork("b", 10), &["a"])]);
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    play.edit(vec![fork("a", 10)]);
+    play.finish("s", &agents[0]);
+    play.until(at(1_000));
+    assert_eq!(play.names(), [["a"]]);
 }

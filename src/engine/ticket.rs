@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Outcome, TaskNotice, Usage};
 use super::id::{TaskId, TicketId, ToolUseId, WakeId};
 use super::stamps::Before;
-use crate::ir::{ForkName, Seconds, Time};
+use crate::ir::{ForkName, Moment, Seconds, Time};
 
 /// A run that gave no sign for so long counts as ended: its end was lost.
 pub const RUN_AGES_OUT: Seconds = Seconds::minutes(30);
@@ -25,6 +25,8 @@ pub struct Ticket {
     pub id: TicketId,
     /// The wake it was issued with.
     pub wake: WakeId,
+    /// The first wake of the batch that its fork came due in: the same, unless the fork was held back.
+    pub batch: WakeId,
     /// The fork.
     pub fork: ForkName,
     /// What made the fork due.
@@ -57,6 +59,13 @@ pub enum TicketState {
 pub enum Trigger {
     /// The session had been quiet for so long.
     Idle(Seconds),
+    /// The context had reached a threshold.
+    Context {
+        /// The threshold.
+        moment: Moment,
+        /// Tokens in the context.
+        tokens: u64,
+    },
 }
 
 impl fmt::Display for Trigger {
@@ -64,6 +73,7 @@ impl fmt::Display for Trigger {
         match self {
             Self::Idle(length) if length.is_zero() => f.write_str("the turn has ended"),
             Self::Idle(length) => write!(f, "quiet for {length}"),
+            Self::Context { moment, tokens } => write!(f, "{moment}, context at {tokens}"),
         }
     }
 }

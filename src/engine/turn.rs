@@ -1,10 +1,12 @@
 //! Turns and pauses: what begins them, what ends them, and when a hook may park.
 
+use std::collections::BTreeSet;
+
 use super::effect::Effect;
 use super::event::{
     BackgroundTask, Evidence, Mark, Outcome, PermissionMode, Prompt, StartSource, TaskKind, TaskNotice, TurnKind,
 };
-use super::id::{PollId, SessionId};
+use super::id::{PollId, SessionId, TaskId};
 use super::session::{Pause, Poll, StopOrder, Turn};
 use super::ticket::call_description;
 use super::{State, Work};
@@ -16,9 +18,13 @@ impl State {
             StartSource::Compact => {}
             StartSource::Startup | StartSource::Resume | StartSource::Clear => {
                 self.withdraw_unconfirmed_wake(work, id);
+                self.drop_held(work, id);
                 let Some(session) = self.sessions.get_mut(id) else { return };
                 session.turn = Turn::None;
                 session.pause = None;
+                // A fresh leg: each threshold may fire again.
+                session.spent.clear();
+                session.background.clear();
             }
         }
     }
@@ -59,6 +65,7 @@ impl State {
         };
         if genuine {
             self.withdraw_unconfirmed_wake(work, id);
+            self.drop_held(work, id);
             if let Some(session) = self.sessions.get_mut(id) {
                 session.pause = None;
             }
@@ -91,12 +98,29 @@ impl State {
             // fork, what has fired must not fire again. Both are kept: too late is better than twice.
             Some(pause) if order == StopOrder::Unseen && kind == TurnKind::Plain => {
                 pause.began = work.now;
+                pause.clock = None;
                 pause.window = None;
             }
             Some(_) => {}
         }
-        if let Some(background) = background {
-            self.background_listed(work, id, &background);
+        session.answer_wakes();
+        match background {
+            Some(background) => self.background_listed(work, id, &background),
+            None => session.background.clear(),
+        }
+        self.start_clock(work, id);
+    }
+
+    /// The clock of a pause starts at the first Stop that no background work holds.
+    fn start_clock(&mut self, work: &Work<'_>, id: &SessionId) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        let program = work.program(&session.launch);
+        let held = program.config().background_hold && !session.background.is_empty();
+        if let Some(pause) = &mut session.pause
+            && pause.clock.is_none()
+            && !held
+        {
+            pause.clock = Some(work.now);
         }
     }
 
@@ -117,6 +141,10 @@ impl State {
                 session.wake_arrived();
             }
         }
+        let ours: BTreeSet<TaskId> = session.runs().filter_map(|run| run.agent.clone()).collect();
+        let earlier = std::mem::take(&mut session.background);
+        let foreign = background.iter().map(|task| &task.id).filter(|id| !ours.contains(*id));
+        session.background = foreign.map(|id| (id.clone(), earlier.get(id).copied().unwrap_or(work.now))).collect();
         for run in session.runs().filter(|run| run.end.is_none()) {
             let listed = background.iter().any(|task| run.agent.as_ref() == Some(&task.id));
             if listed {

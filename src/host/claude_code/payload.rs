@@ -227,7 +227,12 @@ fn spawn_started(payload: Payload<'_>) -> Option<Fact<Token>> {
     })
 }
 
+/// The client refuses a call that a fork makes for a further fork, after asking us: that tells nothing of the session's
+/// own call.
 fn spawn_failed(payload: Payload<'_>) -> Option<Fact<Token>> {
+    if caller(payload) == Caller::Subagent {
+        return None;
+    }
     let error = payload.text("error").unwrap_or_default();
     let fork_type_missing = error.contains("Agent type 'fork' not found");
     let failure = if fork_type_missing { SpawnFailure::ForkTypeMissing } else { SpawnFailure::Other };
