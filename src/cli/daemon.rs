@@ -10,8 +10,7 @@ use crate::host::dirs::Home;
 pub(super) fn run() -> Result<ExitCode, CliError> {
     let trouble = |error: DaemonError| CliError::new(error.to_string()).help(error.help());
     let home = Home::from_env().map_err(|error| trouble(DaemonError::Home(error)))?;
-    let base = home.base().to_owned();
-    daemon::run(&home, move || Source::new(&base)).map_err(trouble)?;
+    daemon::run(&home, Source::new).map_err(trouble)?;
     // Another daemon being there already is no failure: whoever wanted one has one.
     Ok(ExitCode::SUCCESS)
 }

@@ -3,12 +3,17 @@
 //! This is the outermost layer: it reads arguments, environment and files, calls the rooms that do the work, and
 //! prints. Exit codes: 0 done, 1 findings or problems, 2 could not run.
 
+mod check;
 mod daemon;
 mod error;
+mod explain;
+mod forks;
 mod hook;
+mod scope;
 mod source;
 mod status;
 mod stop_daemon;
+mod surroundings;
 mod ticket;
 mod words;
 
@@ -41,6 +46,9 @@ enum Command {
     /// The daemon; hooks start it
     #[command(hide = true)]
     Daemon,
+    Check(check::Arguments),
+    Forks(forks::Arguments),
+    Explain(explain::Arguments),
 }
 
 /// Runs the command that the process's arguments name.
@@ -56,9 +64,22 @@ pub fn main() -> ExitCode {
         Command::StopDaemon => stop_daemon::run(),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Forks(arguments) => forks::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         error.print();
         ExitCode::from(2)
     })
+}
+
+/// Takes the outcome of writing to standard output. A reader that has gone away, such as `head`, is no failure.
+fn written(outcome: std::io::Result<()>) -> Result<(), CliError> {
+    match outcome {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CliError::new(format!("the output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
 }

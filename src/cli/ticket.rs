@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::CliError;
 use super::status::{PATIENCE, trouble};
-use super::words::{path, plain, trigger};
+use super::words::{path, plain};
 use crate::host::client::{Absence, Client};
 use crate::host::dirs::Home;
 use crate::host::protocol::{Reply, Request, Token};
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         anstream::println!("for           {}", plain(description));
     }
     anstream::println!("file          {}", path(&instructions.path));
-    anstream::println!("due           {}", trigger(instructions.trigger));
+    anstream::println!("due           {}", instructions.trigger);
     anstream::println!("session       {}", plain(instructions.session.as_str()));
     anstream::println!("conversation  {}", plain(instructions.conversation.as_str()));
     anstream::println!("project       {}", path(instructions.root.as_path()));

@@ -5,8 +5,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::engine::{Outcome, Reason, Trigger};
-use crate::ir::{Seconds, Time};
+use crate::engine::{Outcome, Reason};
+use crate::ir::{ForkName, Time};
 
 /// Text from elsewhere, fit for a terminal: what could move the cursor, recolour the screen or turn the direction of
 /// writing is shown as an escape.
@@ -68,14 +68,6 @@ pub(super) fn until(at: Time, now: Time) -> String {
     format!("in {left}")
 }
 
-/// Why a fork was woken.
-pub(super) fn trigger(trigger: Trigger) -> String {
-    match trigger {
-        Trigger::Idle(Seconds::ZERO) => "at the end of a turn".to_owned(),
-        Trigger::Idle(length) => format!("quiet for {length}"),
-    }
-}
-
 /// How a run ended.
 pub(super) const fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
@@ -102,6 +94,18 @@ pub(super) fn reason(reason: &Reason, now: Time) -> String {
         Reason::TagDisabled(tag) => format!("its tag {} is switched off", plain(tag.as_str())),
         Reason::NoEnabledTag => "none of its tags is switched on".to_owned(),
         Reason::Running { until } => format!("it is running, or lost if not heard of by {}", clock(*until, now)),
+        Reason::HeldBack { after } => {
+            let names: Vec<String> = after.iter().map(ForkName::as_str).map(plain).collect();
+            format!("waits for {}", names.join(", "))
+        }
+        Reason::HeldByTask { task, until: None } => format!("held by background task {}", plain(task.as_str())),
+        Reason::HeldByTask { task, until: Some(until) } => {
+            format!("held by background task {} until {} at most", plain(task.as_str()), clock(*until, now))
+        }
+        Reason::BelowThreshold { tokens, threshold } => {
+            format!("the context holds {tokens} of {threshold} tokens")
+        }
+        Reason::ThresholdSpent(moment) => format!("{moment} has fired in this session"),
         Reason::GaugeUnknown => "the size of the context is not known".to_owned(),
         Reason::PlanMode => "the session is in plan mode".to_owned(),
         Reason::NotParked => "no hook is parked to wake the session through".to_owned(),

@@ -156,7 +156,7 @@ impl Actor {
                     }
                     let consequences = match program {
                         Some(program) => {
-                            self.quiet_period = program.config.quiet_period;
+                            self.quiet_period = program.config().quiet_period;
                             self.core.in_force(self.clock.now(), &launch, program)
                         }
                         None => self.core.not_loaded(self.clock.now(), &launch),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::words::{clock, first_line, outcome, path, plain, reason, trigger, until};
+use crate::cli::words::{clock, first_line, outcome, path, plain, reason, until};
 use crate::host::protocol::{
     ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus,
 };
@@ -118,7 +118,7 @@ fn wake_lines(text: &mut String, label: &str, wake: &WakeStatus, now: Time) {
             text,
             "  {label:<6} {at:<5}  {} {DIM}({}){DIM:#}  {}",
             plain(run.fork.as_str()),
-            trigger(run.trigger),
+            run.trigger,
             run_line(run, now)
         );
         if let RunState::Ended { report: Some(report), .. } = &run.state {

@@ -1,0 +1,113 @@
+//! What a command that takes paths looks at.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::db::{Loaded, Workspace};
+use crate::diagnostic::Diagnostic;
+use crate::ir::LaunchDir;
+use crate::project::{self, Disk, FileSystem, Root, UserDirs};
+use crate::text::Sources;
+
+/// Everything that was found in a scope.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    /// By file and place, each once.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) sources: Sources,
+    /// How many files were looked at.
+    pub(crate) files: usize,
+    /// Paths that do not exist.
+    pub(crate) missing: Vec<PathBuf>,
+}
+
+/// Looks at everything that is visible from `current`, and at every root below it.
+pub(crate) fn everything(workspace: &mut Workspace, current: &Path, user: &UserDirs) -> Scope {
+    let mut scope = Gathered::default();
+    scope.add(&workspace.load(&LaunchDir::new(current), user), None);
+    for project in project::projects_below(&Disk, current) {
+        if project != current {
+            scope.add(&workspace.load(&LaunchDir::new(project), user), None);
+        }
+    }
+    scope.finish()
+}
+
+/// Looks at these paths, which may be fork files, configuration files, and folders with either.
+pub(crate) fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[PathBuf]) -> Scope {
+    let mut scope = Gathered::default();
+    for given in paths {
+        let path = clean(&current.join(given));
+        let Ok(found) = Disk.metadata(&path) else {
+            scope.missing.push(given.clone());
+            continue;
+        };
+        let mut launches: Vec<PathBuf> = project::project_of(&path).into_iter().collect();
+        if found.kind == project::EntryKind::Folder {
+            launches.extend(project::projects_below(&Disk, &path));
+        }
+        let is_users = user.base.as_ref().is_some_and(|base| path.starts_with(base));
+        if is_users {
+            launches = vec![current.to_path_buf()];
+        }
+        if launches.is_empty() {
+            // Forks that lie in no root, such as a collection to copy from: their folder is taken for one.
+            let folder = if found.kind == project::EntryKind::Folder {
+                path.as_path()
+            } else {
+                path.parent().unwrap_or(&path)
+            };
+            let root = Root { path: folder.to_path_buf(), foreign: false };
+            scope.add(&workspace.load_roots(&LaunchDir::new(folder), user, &[root]), Some(&path));
+            continue;
+        }
+        launches.dedup();
+        for launch in launches {
+            scope.add(&workspace.load(&LaunchDir::new(launch), user), Some(&path));
+        }
+    }
+    scope.finish()
+}
+
+#[derive(Default)]
+struct Gathered {
+    diagnostics: Vec<Diagnostic>,
+    sources: Sources,
+    files: BTreeSet<PathBuf>,
+    missing: Vec<PathBuf>,
+}
+
+impl Gathered {
+    /// Adds what was loaded; with `below`, only what lies there.
+    fn add(&mut self, loaded: &Loaded, below: Option<&Path>) {
+        let wanted = |path: &Path| below.is_none_or(|below| path.starts_with(below));
+        self.diagnostics.extend(loaded.diagnostics.iter().filter(|found| wanted(&found.path)).cloned());
+        for source in loaded.sources.iter() {
+            if wanted(source.path()) {
+                self.files.insert(source.path().to_path_buf());
+            }
+            self.sources.insert(source.clone());
+        }
+    }
+
+    fn finish(mut self) -> Scope {
+        self.diagnostics.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
+        self.diagnostics.dedup();
+        Scope { diagnostics: self.diagnostics, sources: self.sources, files: self.files.len(), missing: self.missing }
+    }
+}
+
+/// An absolute path without `.` and `..`, links left as they are.
+fn clean(path: &Path) -> PathBuf {
+    let mut cleaned = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                cleaned.pop();
+            }
+            part => cleaned.push(part),
+        }
+    }
+    cleaned
+}

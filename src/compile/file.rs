@@ -1,0 +1,236 @@
+//! One file of a root: what it is, and what it comes to.
+
+use std::sync::Arc;
+
+use super::findings::Findings;
+use super::input::{Contents, Obstacle, decode};
+use super::keys::{MARKER, is_fork_key};
+use super::lower::{Lowered, lower};
+use super::rules;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::ir::ForkName;
+use crate::syntax::envelope::{self, Envelope, Fence};
+use crate::syntax::yaml::{self, Entry, Node, Value};
+use crate::text::{Source, Span, is_invisible};
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A fork.
+    Fork,
+    /// A fork that says it is none, with `fork: false`. It takes its name.
+    OptOut,
+    /// Something that was meant as a fork but does not say so rightly. It takes its name, so that a typo does not start
+    /// a fork of that name from a farther root.
+    Lookalike(Lookalike),
+    /// A companion note.
+    Note,
+    /// A fork that cannot be read. It takes its name.
+    Broken,
+}
+
+/// Why a file that looks like a fork is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookalike {
+    /// It has keys of a fork, but no marker.
+    MissingMarker,
+    /// Its marker is neither `true` nor `false`.
+    MarkerNotBoolean,
+    /// Its frontmatter is a list or a text.
+    NotAMapping,
+    /// The line that should open its frontmatter is no fence.
+    MalformedFence,
+    /// There is a character in the word `fork` that cannot be seen.
+    InvisibleMarker,
+}
+
+impl FileKind {
+    /// Whether a file of this kind takes its name, so that no fork from further away runs under it.
+    pub fn takes_name(self) -> bool {
+        self != Self::Note
+    }
+}
+
+/// A file as compiled by itself, without a look at others.
+#[derive(Debug)]
+pub struct ForkFile {
+    /// The name that it goes by.
+    pub name: ForkName,
+    /// Its text.
+    pub source: Arc<Source>,
+    /// What it is.
+    pub kind: FileKind,
+    pub(crate) obstacle: Option<Obstacle>,
+    pub(crate) envelope: Envelope,
+    pub(crate) yaml: yaml::Parsed,
+    /// A line that was meant as a fence, and how bad that is.
+    pub(crate) bad_fence: Option<(Fence, Level)>,
+    /// What it comes to, if it is a fork.
+    pub(crate) lowered: Option<Lowered>,
+}
+
+/// Compiles the file of that name by itself, in the order that `compile` knows: decode, take apart, classify, lower,
+/// check.
+pub(super) fn compile(
+    name: &ForkName,
+    path: &Arc<std::path::Path>,
+    contents: &Contents,
+) -> (ForkFile, Vec<Diagnostic>) {
+    let decoded = decode(contents);
+    let source = Arc::new(Source::new(path.clone(), decoded.text));
+    let mut findings = Findings::new(path.clone());
+    let mut file = take_apart(name, source, decoded.obstacle);
+    match file.kind {
+        FileKind::Note | FileKind::OptOut => {}
+        FileKind::Broken | FileKind::Lookalike(_) => {
+            for check in rules::SYNTAX_CHECKS {
+                check(&file, &mut findings);
+            }
+        }
+        FileKind::Fork => {
+            file.lowered = Some(lower(&file, &mut findings));
+            for check in rules::FORK_CHECKS {
+                check(&file, &mut findings);
+            }
+        }
+    }
+    (file, findings.into_sorted())
+}
+
+fn take_apart(name: &ForkName, source: Arc<Source>, obstacle: Option<Obstacle>) -> ForkFile {
+    let envelope = envelope::split(source.text());
+    let mut file = ForkFile {
+        name: name.clone(),
+        source,
+        kind: FileKind::Note,
+        obstacle,
+        envelope,
+        yaml: yaml::Parsed::default(),
+        bad_fence: None,
+        lowered: None,
+    };
+    file.kind = classify(&mut file);
+    file
+}
+
+fn classify(file: &mut ForkFile) -> FileKind {
+    if matches!(file.obstacle, Some(Obstacle::Unreadable(_))) {
+        return FileKind::Broken;
+    }
+    let Some(opening) = file.envelope.opening else { return FileKind::Note };
+    if file.obstacle.is_some() {
+        return file.unreadable_kind();
+    }
+    if !opening.is_proper() {
+        if file.keys().any(|key| key == MARKER || is_fork_key(key)) {
+            file.bad_fence = Some((opening, Level::Warn));
+            return FileKind::Lookalike(Lookalike::MalformedFence);
+        }
+        return FileKind::Note;
+    }
+    if file.envelope.closing.is_none() {
+        file.bad_fence = file.envelope.stray.map(|stray| (stray, Level::Error));
+        return file.unreadable_kind();
+    }
+    file.yaml = yaml::parse(file.source.text(), file.envelope.frontmatter);
+    if let Some(first) = file.yaml.faults.first() {
+        // A line that was meant to close the frontmatter, and a rule of the body that did.
+        if let Some(stray) = file.envelope.stray.filter(|stray| stray.span.start <= first.span.start) {
+            file.bad_fence = Some((stray, Level::Error));
+            file.envelope.frontmatter.end = stray.span.start;
+        }
+        return file.unreadable_kind();
+    }
+    match &file.yaml.root {
+        Some(root) => file.marked_kind(root),
+        None => FileKind::Note,
+    }
+}
+
+impl ForkFile {
+    /// The whole text.
+    pub(crate) fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    /// The words at a place.
+    pub(crate) fn words(&self, span: Span) -> &str {
+        span.of(self.text())
+    }
+
+    /// The line end that the file uses.
+    pub(crate) fn line_end(&self) -> &'static str {
+        let text = self.text();
+        match text.find(['\n', '\r']).map(|at| &text.as_bytes()[at..]) {
+            Some([b'\r', b'\n', ..]) => "\r\n",
+            Some([b'\r', ..]) => "\r",
+            _ => "\n",
+        }
+    }
+
+    /// The opening fence; the start of the file if there is none.
+    pub(crate) fn fence(&self) -> Span {
+        self.envelope.opening.map_or(Span::at(0), |fence| fence.span)
+    }
+
+    /// The top-level entries of the frontmatter.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.yaml.root.as_ref().and_then(Node::entries).unwrap_or_default()
+    }
+
+    /// The first entry with that key.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.key.scalar().is_some_and(|scalar| scalar.text == key))
+    }
+
+    /// Keys at the start of the frontmatter's lines, for files whose frontmatter cannot be read.
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        envelope::keys_at_line_start(self.text(), self.envelope.frontmatter).map(|(key, _)| key)
+    }
+
+    /// What a file is whose frontmatter cannot be read.
+    fn unreadable_kind(&self) -> FileKind {
+        let mut lines = envelope::lines(self.text(), self.envelope.frontmatter);
+        if lines.any(|line| self.words(line).starts_with("fork:")) {
+            FileKind::Broken
+        } else if self.keys().any(is_fork_key) {
+            FileKind::Lookalike(Lookalike::MissingMarker)
+        } else {
+            FileKind::Note
+        }
+    }
+
+    /// What a file is whose frontmatter was read, by its marker.
+    fn marked_kind(&self, root: &Node) -> FileKind {
+        let Value::Map(entries, _) = &root.value else {
+            return if mentions_fork(root) { FileKind::Lookalike(Lookalike::NotAMapping) } else { FileKind::Note };
+        };
+        if let Some(marker) = self.entry(MARKER) {
+            return match marker.value.boolean() {
+                Some(true) => FileKind::Fork,
+                Some(false) => FileKind::OptOut,
+                None => FileKind::Lookalike(Lookalike::MarkerNotBoolean),
+            };
+        }
+        let mut keys = entries.iter().filter_map(|entry| entry.key.scalar()).map(|scalar| scalar.text.as_str());
+        if keys.clone().any(|key| key.contains(is_invisible) && key.replace(is_invisible, "") == MARKER) {
+            FileKind::Lookalike(Lookalike::InvisibleMarker)
+        } else if keys.any(is_fork_key) {
+            FileKind::Lookalike(Lookalike::MissingMarker)
+        } else {
+            FileKind::Note
+        }
+    }
+}
+
+/// Whether there is a key of a fork in a frontmatter that is no mapping.
+fn mentions_fork(node: &Node) -> bool {
+    let is_ours = |key: &str| key == MARKER || is_fork_key(key);
+    match &node.value {
+        Value::Scalar(scalar) => scalar.text.split_once(':').is_some_and(|(key, _)| is_ours(key)),
+        Value::List(items, _) => items.iter().any(mentions_fork),
+        Value::Map(entries, _) => {
+            entries.iter().filter_map(|entry| entry.key.scalar()).any(|scalar| is_ours(&scalar.text))
+        }
+    }
+}

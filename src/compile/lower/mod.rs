@@ -1,0 +1,116 @@
+//! From a fork's frontmatter to the typed fork.
+//!
+//! Each value is handed to the check of the rule that knows it; the check reports what is wrong and gives the value
+//! that stands. What is lowered keeps its places beside it, for the rules that look at several files.
+
+mod moments;
+mod names;
+
+use std::sync::Arc;
+
+use super::file::ForkFile;
+use super::findings::Findings;
+use super::keys::{IGNORED_KEYS, KEYS, MARKER};
+use super::rules;
+use crate::ir::{Body, Fork, ForkName, Overlap, Seconds, Tag};
+use crate::syntax::yaml::{Entry, Node, Place, Plain, Value};
+use crate::text::Span;
+
+pub(crate) use moments::RunOn;
+pub use names::fork_name;
+pub(crate) use names::{is_listed, quote, spell};
+
+/// A fork and where its values stand.
+#[derive(Debug)]
+#[allow(dead_code)] // for the rules that look at several files
+pub(crate) struct Lowered {
+    pub(crate) fork: Arc<Fork>,
+    pub(crate) run_on: RunOn,
+    /// The names in `after` as written, the fork's own included.
+    pub(crate) after: Vec<(ForkName, Place)>,
+    pub(crate) tags: Vec<(Tag, Place)>,
+    /// The key `tags`.
+    pub(crate) tags_key: Option<Span>,
+}
+
+/// Lowers a file that is a fork.
+pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
+    if let Some(root) = &file.yaml.root {
+        rules::duplicate_key::check(root, out);
+    }
+    for entry in file.entries() {
+        check_key(file, entry, out);
+    }
+    let run_on = moments::run_on(file, file.entry("run_on"), out);
+    let after = names::after(file, file.entry("after"), out);
+    let tags = names::tags(file, file.entry("tags"), out);
+    rules::never_fires::check_moments(file, &run_on, out);
+    let body = file.envelope.body;
+    let fork = Fork {
+        name: file.name.clone(),
+        path: file.source.path().to_path_buf(),
+        description: file.entry("description").and_then(|entry| description(entry, out)),
+        run_on: run_on.moments.iter().map(|(moment, _)| *moment).collect(),
+        throttle: file.entry("throttle").and_then(|entry| throttle(file, entry, out)),
+        after: after.iter().map(|(name, _)| name.clone()).filter(|name| *name != file.name).collect(),
+        overlap: file.entry("overlap").map(|entry| overlap(entry, out)).unwrap_or_default(),
+        tags: tags.iter().map(|(tag, _)| tag.clone()).collect(),
+        body: Body { first_line: first_line(file), text: file.words(body).into() },
+    };
+    let tags_key = file.entry("tags").map(|entry| entry.key.place().span);
+    Lowered { fork: Arc::new(fork), run_on, after, tags, tags_key }
+}
+
+/// A key that has no meaning here.
+fn check_key(file: &ForkFile, entry: &Entry, out: &mut Findings) {
+    let Some(key) = entry.key.scalar() else {
+        rules::unknown_key::check(file, entry, out);
+        return;
+    };
+    let key = key.text.as_str();
+    if IGNORED_KEYS.contains(&key) {
+        rules::ignored_key::check(file, entry, key, out);
+    } else if key != MARKER && !KEYS.contains(&key) {
+        rules::unknown_key::check(file, entry, out);
+    }
+}
+
+fn first_line(file: &ForkFile) -> u32 {
+    let before = &file.text()[..file.envelope.body.start()];
+    let ends = before.bytes().zip(before.bytes().skip(1).chain([0]));
+    let count = ends.filter(|pair| pair.0 == b'\n' || (pair.0 == b'\r' && pair.1 != b'\n')).count();
+    u32::try_from(count + 1).unwrap_or(u32::MAX)
+}
+
+fn description(entry: &Entry, out: &mut Findings) -> Option<String> {
+    let text = rules::invalid_type::check_scalar(entry, "description", "text", out)?;
+    let text = text.text.trim_end();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn throttle(file: &ForkFile, entry: &Entry, out: &mut Findings) -> Option<Seconds> {
+    let scalar = rules::invalid_type::check_scalar(entry, "throttle", "a duration", out)?;
+    if let Plain::Boolean(_) = scalar.plain() {
+        rules::invalid_type::check_boolean(&entry.value, "throttle", out);
+        return None;
+    }
+    rules::invalid_duration::check_throttle(file, &entry.value, scalar, out)
+}
+
+fn overlap(entry: &Entry, out: &mut Findings) -> Overlap {
+    if let Some(value) = entry.value.boolean() {
+        return value.into();
+    }
+    if let Some(scalar) = rules::invalid_type::check_scalar(entry, "overlap", "`true` or `false`", out) {
+        rules::invalid_boolean::check(&entry.value, scalar, out);
+    }
+    Overlap::default()
+}
+
+/// The items of a value that may be one thing or a list of them.
+fn items(value: &Node) -> &[Node] {
+    match &value.value {
+        Value::List(items, _) => items,
+        _ => std::slice::from_ref(value),
+    }
+}

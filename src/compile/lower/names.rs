@@ -1,0 +1,112 @@
+//! `after` and `tags`: names in a list, or a lone one.
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use super::items;
+use crate::compile::file::ForkFile;
+use crate::compile::findings::Findings;
+use crate::compile::rules;
+use crate::ir::{ForkName, Tag};
+use crate::syntax::yaml::{Entry, Layout, Node, Place, Plain, Style, Value};
+use crate::text::Span;
+
+/// The names of the forks that this one waits for.
+pub(super) fn after(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) -> Vec<(ForkName, Place)> {
+    let Some(entry) = entry.filter(|entry| !rules::invalid_type::check_absent(entry, "after", out)) else {
+        return Vec::new();
+    };
+    if entry.value.entries().is_some() {
+        rules::invalid_type::check_scalar(entry, "after", "the name of a fork, or a list of them", out);
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    for item in items(&entry.value) {
+        let usable = |plain| matches!(plain, Plain::Text | Plain::Number);
+        let Some(scalar) = item.scalar().filter(|scalar| usable(scalar.plain()) && !scalar.text.trim().is_empty())
+        else {
+            rules::invalid_type::check_name(item, out);
+            continue;
+        };
+        names.extend(split(file, entry, item, &scalar.text, out).map(|(name, place)| (fork_name(&name), place)));
+    }
+    names
+}
+
+/// The labels of the fork.
+pub(super) fn tags(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) -> Vec<(Tag, Place)> {
+    let Some(entry) = entry.filter(|entry| !rules::invalid_type::check_absent(entry, "tags", out)) else {
+        return Vec::new();
+    };
+    if entry.value.entries().is_some() {
+        rules::invalid_type::check_scalar(entry, "tags", "a label, or a list of them", out);
+        return Vec::new();
+    }
+    let mut tags = Vec::new();
+    for item in items(&entry.value) {
+        let Some(text) = rules::invalid_tag::check(item, out) else { continue };
+        tags.extend(split(file, entry, item, text, out).map(|(tag, place)| (Tag::from(tag.as_str()), place)));
+    }
+    tags
+}
+
+/// A name in the normal form in which names are compared.
+pub fn fork_name(name: &str) -> ForkName {
+    if is_nfc(name) { name.into() } else { name.nfc().collect::<String>().as_str().into() }
+}
+
+/// The parts of a scalar that holds a comma list, each with its place; most often the one word that it is.
+fn split(
+    file: &ForkFile,
+    entry: &Entry,
+    item: &Node,
+    text: &str,
+    out: &mut Findings,
+) -> impl Iterator<Item = (String, Place)> + use<> {
+    let parts: Vec<(String, Place)> = if text.contains(',') {
+        let parts: Vec<String> =
+            text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        rules::comma_list::check(file, entry, item, &parts, out);
+        parts
+            .into_iter()
+            .map(|part| {
+                let place = part_place(file, item, &part);
+                (part, place)
+            })
+            .collect()
+    } else {
+        vec![(text.trim().to_owned(), item.place())]
+    };
+    parts.into_iter()
+}
+
+/// Where one part of a comma list stands, if the list is written plainly.
+fn part_place(file: &ForkFile, item: &Node, part: &str) -> Place {
+    let words = file.words(item.span);
+    match (item.alias, words.find(part)) {
+        (None, Some(at)) => Place::here(Span::new(item.span.start() + at, item.span.start() + at + part.len())),
+        _ => item.place(),
+    }
+}
+
+/// Whether a node is an item of a flow list, where a list inside it would be a list in a list.
+pub(crate) fn is_listed(entry: &Entry) -> Option<Layout> {
+    match &entry.value.value {
+        Value::List(_, layout) => Some(*layout),
+        _ => None,
+    }
+}
+
+/// A name as it is written in a flow list: in quotes where it needs them.
+pub(crate) fn spell(name: &str) -> String {
+    let plain = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_punctuation() && c != '_' && c != '/' && c != '.')
+        && !name.contains(['[', ']', '{', '}', ',', '#', ':', '"', '\''])
+        && name.trim() == name
+        && crate::syntax::yaml::Scalar { text: name.to_owned(), style: Style::Plain }.plain() == Plain::Text;
+    if plain { name.to_owned() } else { quote(name) }
+}
+
+/// A text in quotes.
+pub(crate) fn quote(text: &str) -> String {
+    if text.contains(['"', '\\']) { format!("'{}'", text.replace('\'', "''")) } else { format!("\"{text}\"") }
+}

@@ -1,0 +1,78 @@
+//! From syntax trees to the typed program, with diagnostics.
+//!
+//! Compiling never fails. Where a value is bad its default stands in for it, and a rule says so; a file that cannot be
+//! read is a broken fork and every other file goes on. No I/O in here: texts come in, values go out.
+
+mod config;
+mod file;
+mod findings;
+mod input;
+mod keys;
+mod lower;
+mod near;
+mod program;
+pub mod rules;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
+pub use file::{FileKind, ForkFile, Lookalike};
+pub use input::{Contents, MAX_BYTES};
+pub use lower::fork_name;
+pub use program::{Linked, Listed, Placed, State, link};
+
+use crate::diagnostic::Diagnostic;
+use crate::ir::ForkName;
+
+/// A fork file compiled by itself, and what was found in it.
+#[derive(Debug)]
+pub struct CompiledFile {
+    /// What it is and comes to.
+    pub file: ForkFile,
+    /// What was found in it alone, in the order of its places.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Compiles the file that goes by `name` by itself.
+pub fn fork_file(name: &ForkName, path: &Arc<Path>, contents: &Contents) -> CompiledFile {
+    let (file, diagnostics) = file::compile(name, path, contents);
+    CompiledFile { file, diagnostics }
+}
+
+/// A configuration file compiled by itself.
+#[derive(Debug)]
+pub struct CompiledConfig {
+    /// Its values with their places.
+    pub layer: ConfigLayer,
+    /// What was found in it alone, in the order of its places.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Compiles a `config.toml` by itself.
+pub fn config_file(layer: Layer, path: &Arc<Path>, contents: &Contents) -> CompiledConfig {
+    let (layer, diagnostics) = config::compile(layer, path, contents);
+    CompiledConfig { layer, diagnostics }
+}
+
+/// Something about a folder that is worth a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderFault {
+    /// It is nested too deep to be looked into.
+    TooDeep,
+    /// It, or a link in its place, cannot be read, for this reason.
+    Unreadable(String),
+    /// It belongs to another user.
+    Foreign,
+}
+
+/// What to say about a folder.
+pub fn folder(path: &Arc<Path>, fault: &FolderFault) -> Vec<Diagnostic> {
+    let mut out = findings::Findings::new(path.clone());
+    match fault {
+        FolderFault::TooDeep => rules::too_deep::check(&mut out),
+        FolderFault::Unreadable(reason) => rules::unreadable::check_folder(reason, &mut out),
+        FolderFault::Foreign => rules::unreadable::check_foreign(&mut out),
+    }
+    out.into_sorted()
+}

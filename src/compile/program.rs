@@ -1,0 +1,124 @@
+//! From files compiled by themselves to the program of one launch folder: who has which name, and the rules that look
+//! at several files.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::config::{ConfigLayer, Merged};
+use super::file::FileKind;
+use super::findings::Findings;
+use super::{CompiledFile, rules};
+use crate::diagnostic::Diagnostic;
+use crate::ir::{Fork, ForkName, Program};
+
+/// A compiled file and the root that it was found in, the nearest root being 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed<'a> {
+    /// The file.
+    pub file: &'a CompiledFile,
+    /// The root.
+    pub root: usize,
+}
+
+/// What becomes of a file among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// A fork that may fire.
+    Active,
+    /// A fork that another file hides.
+    Shadowed,
+    /// A fork that cannot be read.
+    Broken,
+    /// Switched off with `fork: false`.
+    Off,
+    /// No fork: a companion note, or something that was meant as a fork but does not say so.
+    Note,
+}
+
+impl State {
+    /// Its name in JSON and for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Shadowed => "shadowed",
+            Self::Broken => "broken",
+            Self::Off => "off",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// A candidate and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The name that it goes by.
+    pub name: ForkName,
+    /// The file.
+    pub path: PathBuf,
+    /// What became of it.
+    pub state: State,
+    /// What it comes to, if it is a fork that could be read.
+    pub fork: Option<Arc<Fork>>,
+}
+
+/// Everything that files come to together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linked {
+    /// What may fire.
+    pub program: Arc<Program>,
+    /// Every candidate, in the order in which names are given: nearest root first, in a root by byte order.
+    pub listing: Vec<Listed>,
+    /// What was found across files; what each file has by itself is not in it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Links the files of all roots, in the order of the listing, under a configuration.
+pub fn link(files: &[Placed<'_>], config: &Merged, layers: &[&ConfigLayer]) -> Linked {
+    let mut diagnostics = Vec::new();
+    let mut owners: HashMap<&ForkName, &Placed<'_>> = HashMap::new();
+    let mut listing = Vec::with_capacity(files.len());
+    let mut active = Vec::new();
+    for placed in files {
+        let file = &placed.file.file;
+        let owner = owners.get(&file.name).copied();
+        if owner.is_none() && file.kind.takes_name() {
+            owners.insert(&file.name, placed);
+        }
+        let state = state(file.kind, owner.is_some());
+        if let (State::Shadowed, Some(owner)) = (state, owner) {
+            diagnostics.extend(hidden(owner, placed));
+        }
+        let fork = file.lowered.as_ref().map(|lowered| lowered.fork.clone());
+        if state == State::Active {
+            active.push(*placed);
+        }
+        listing.push(Listed { name: file.name.clone(), path: file.source.path().to_path_buf(), state, fork });
+    }
+    let _ = layers;
+    let forks =
+        active.iter().filter_map(|placed| placed.file.file.lowered.as_ref()).map(|lowered| lowered.fork.clone());
+    let program = Arc::new(Program::new(config.config.clone(), forks));
+    Linked { program, listing, diagnostics }
+}
+
+fn state(kind: FileKind, name_is_taken: bool) -> State {
+    match kind {
+        FileKind::Fork if name_is_taken => State::Shadowed,
+        FileKind::Fork => State::Active,
+        FileKind::Broken => State::Broken,
+        FileKind::OptOut => State::Off,
+        FileKind::Note | FileKind::Lookalike(_) => State::Note,
+    }
+}
+
+/// What to say of a fork whose name another file has. Nothing, where that file switches it off on purpose.
+fn hidden(owner: &Placed<'_>, placed: &Placed<'_>) -> Vec<Diagnostic> {
+    let mut out = Findings::new(placed.file.file.source.path().clone());
+    if owner.file.file.kind != FileKind::OptOut {
+        let check =
+            if owner.root == placed.root { rules::duplicate_name::check } else { rules::shadowed_fork::check };
+        check(&owner.file.file, &placed.file.file, &mut out);
+    }
+    out.into_sorted()
+}

@@ -1,0 +1,65 @@
+//! `duplicate-key`
+
+use std::collections::HashMap;
+
+use crate::compile::findings::Findings;
+use crate::syntax::yaml::{Node, Value};
+use crate::text::{Span, visible};
+
+rule! {
+    /// A key that stands twice in one mapping.
+    ///
+    /// The first one counts and the later one has no effect, which is rarely what its author believes: YAML does not say
+    /// which one counts, and tools differ.
+    ///
+    /// Bad:
+    /// ```markdown
+    /// ---
+    /// fork: true
+    /// throttle: 10m
+    /// throttle: 2h
+    /// ---
+    /// Tidy.
+    /// ```
+    ///
+    /// Good:
+    /// ```markdown
+    /// ---
+    /// fork: true
+    /// throttle: 2h
+    /// ---
+    /// Tidy.
+    /// ```
+    "duplicate-key", Error, Yaml, None
+}
+
+/// Looks at every mapping of the frontmatter that is not there through an alias.
+pub(crate) fn check(node: &Node, out: &mut Findings) {
+    if node.alias.is_some() {
+        return;
+    }
+    match &node.value {
+        Value::Scalar(_) => {}
+        Value::List(items, _) => items.iter().for_each(|item| check(item, out)),
+        Value::Map(entries, _) => {
+            let mut first: HashMap<&str, Span> = HashMap::with_capacity(entries.len());
+            for entry in entries {
+                if let Some(key) = entry.key.scalar() {
+                    match first.get(key.text.as_str()) {
+                        Some(first) => report(&key.text, entry.key.span, *first, out),
+                        None => drop(first.insert(&key.text, entry.key.span)),
+                    }
+                }
+                check(&entry.value, out);
+            }
+        }
+    }
+}
+
+fn report(key: &str, span: Span, first: Span, out: &mut Findings) {
+    let key = visible(key);
+    out.report(&RULE, span, format!("the key `{key}` stands twice; the first one counts, this one has no effect"))
+        .label("has no effect")
+        .also(first, "this one counts")
+        .help("keep the one that is meant and remove the other");
+}

@@ -1,0 +1,77 @@
+//! The rules, one file each: what it finds, why that matters, a bad and a good example, and the check.
+//!
+//! The doc comment of a rule's constant is its documentation: `explain`, the pages, hovers and SARIF print it, and its
+//! examples are tests. Most checks are called where the value in question is lowered, and give the value that stands
+//! in for a bad one; the others look at a whole file, at the configuration or at all forks of a project, and are listed
+//! here.
+
+use super::file::ForkFile;
+use super::findings::Findings;
+use crate::diagnostic::Rule;
+
+/// Defines a rule's constant; its doc comment is kept as the rule's documentation.
+macro_rules! rule {
+    ($(#[doc = $doc:literal])+ $name:literal, $level:ident, $category:ident, $fixes:ident) => {
+        $(#[doc = $doc])+
+        pub static RULE: $crate::diagnostic::Rule = $crate::diagnostic::Rule {
+            name: $name,
+            level: $crate::diagnostic::Level::$level,
+            category: $crate::diagnostic::Category::$category,
+            fixes: $crate::diagnostic::Fixes::$fixes,
+            docs: &[$($doc),+],
+        };
+    };
+}
+
+macro_rules! rules {
+    ($($module:ident),+ $(,)?) => {
+        $(pub mod $module;)+
+
+        /// Every rule, in the order of the documentation.
+        pub static ALL: &[&Rule] = &[$(&$module::RULE),+];
+    };
+}
+
+rules! {
+    unclosed_frontmatter, invalid_encoding, too_large, unreadable,
+    yaml_syntax, yaml_limits, tab_indent, invisible_character, duplicate_key, malformed_fence, frontmatter_not_mapping,
+    missing_marker, marker_not_boolean, unknown_key, ignored_key, invalid_type, invalid_boolean, comma_list,
+    unsupported_moment, unknown_moment, malformed_moment, moment_not_listed, percent_sign, invalid_duration,
+    nonportable_duration, invalid_threshold, never_fires,
+    invalid_tag,
+    shadowed_fork, duplicate_name, too_deep,
+    empty_body,
+    toml_syntax, config_unknown_key, config_ignored_key, config_invalid_value, config_global_only, config_key_in_table,
+}
+
+/// The rule of that name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    ALL.iter().find(|rule| rule.name == name).copied()
+}
+
+/// The names nearest to one that no rule has.
+pub fn suggest(name: &str) -> Option<&'static str> {
+    super::near::nearest(name, ALL.iter().map(|rule| rule.name))
+}
+
+/// A check of one file.
+type FileCheck = fn(&ForkFile, &mut Findings);
+
+/// Checks of a file that cannot be read as a fork, or does not say that it is one.
+pub(super) const SYNTAX_CHECKS: &[FileCheck] = &[
+    unreadable::check,
+    too_large::check,
+    invalid_encoding::check,
+    unclosed_frontmatter::check,
+    malformed_fence::check,
+    yaml_syntax::check,
+    yaml_limits::check,
+    tab_indent::check,
+    invisible_character::check,
+    frontmatter_not_mapping::check,
+    missing_marker::check,
+    marker_not_boolean::check,
+];
+
+/// Checks of a fork that was read.
+pub(super) const FORK_CHECKS: &[FileCheck] = &[empty_body::check];

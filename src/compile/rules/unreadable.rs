@@ -1,0 +1,44 @@
+//! `unreadable`
+
+use crate::compile::file::ForkFile;
+use crate::compile::findings::Findings;
+use crate::compile::input::Obstacle;
+use crate::text::{Span, visible};
+
+rule! {
+    /// A file or folder that is there but cannot be read: no permission, a link to nowhere, or a root of forks that
+    /// belongs to another user.
+    ///
+    /// What is in it cannot fire; everything else goes on. A root that belongs to somebody else is left alone on
+    /// purpose, since forks run with your permissions.
+    ///
+    /// Bad: a fork file that only another user may read.
+    ///
+    /// Good:
+    /// ```markdown
+    /// ---
+    /// fork: true
+    /// ---
+    /// Bring LOG.md up to date.
+    /// ```
+    "unreadable", Error, Envelope, None
+}
+
+pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
+    if let Some(Obstacle::Unreadable(reason)) = &file.obstacle {
+        let message = format!("this file cannot be read: {}; if it is a fork, it does not fire", visible(reason));
+        out.report(&RULE, Span::at(0), message).help("make the file readable for you, or remove it");
+    }
+}
+
+/// Reports a folder that cannot be read, or must not be; the findings are those of its path.
+pub(crate) fn check_folder(reason: &str, out: &mut Findings) {
+    let message = format!("this cannot be read: {}; forks in it do not fire", visible(reason));
+    out.report(&RULE, Span::at(0), message).help("make it readable for you, or remove it");
+}
+
+/// Reports a root that belongs to another user.
+pub(crate) fn check_foreign(out: &mut Findings) {
+    out.report(&RULE, Span::at(0), "this root belongs to another user; its forks are not read and do not fire")
+        .help("forks run with your permissions: copy those that you trust to a root of your own");
+}

@@ -1,0 +1,179 @@
+//! Discovery: the candidates below a root.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::{Entry, EntryKind, FileSystem};
+
+/// Folders may be nested so deep below a root.
+pub const MAX_DEPTH: usize = 8;
+
+/// A file that may be a fork.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The file.
+    pub path: PathBuf,
+    /// Its stem, or its folder's name if it is a `FORK.md`; not yet in normal form.
+    pub name: String,
+}
+
+/// What was found below a root.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Discovered {
+    /// The candidates, in byte order of what lies in each folder.
+    pub candidates: Vec<Candidate>,
+    /// Folders that are nested too deep and were not looked into.
+    pub too_deep: Vec<PathBuf>,
+    /// What could not be read, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
+}
+
+/// Looks for candidates below a root. Each real file and folder is visited once, so links cannot lead in circles.
+pub fn discover(fs: &dyn FileSystem, root: &Path) -> Discovered {
+    let mut walk = Walk { fs, seen: HashSet::new(), found: Discovered::default() };
+    let real = walk.real_path(root);
+    walk.folder(root, &real, 0);
+    walk.found
+}
+
+struct Walk<'a> {
+    fs: &'a dyn FileSystem,
+    /// Real paths that were visited.
+    seen: HashSet<PathBuf>,
+    found: Discovered,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, path: &Path, real: &Path, depth: usize) {
+        if !self.seen.insert(real.to_path_buf()) {
+            return;
+        }
+        let mut entries = match self.fs.list(path) {
+            Ok(entries) => entries,
+            Err(error) => return self.unreadable(path, &error),
+        };
+        entries.sort_by(|left, right| left.name.as_encoded_bytes().cmp(right.name.as_encoded_bytes()));
+        entries.retain(|entry| !entry.name.as_encoded_bytes().starts_with(b"."));
+        let children: Vec<Child> = entries.into_iter().filter_map(|entry| self.child(path, real, entry)).collect();
+        let is_fork_file = |child: &&Child| child.name == "FORK.md" && child.kind == EntryKind::File;
+        // The root itself is no fork, whatever lies in it.
+        if let Some(fork) = children.iter().find(is_fork_file).filter(|_| depth > 0) {
+            let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+            return self.candidate(path.join("FORK.md"), &fork.real, name.into_owned());
+        }
+        for child in children {
+            let path = path.join(&child.name);
+            match child.kind {
+                EntryKind::Folder if depth < MAX_DEPTH => self.folder(&path, &child.real, depth + 1),
+                EntryKind::Folder if self.seen.insert(child.real.clone()) => self.found.too_deep.push(path),
+                EntryKind::File if is_markdown(&child.name) => {
+                    let name = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
+                    self.candidate(path, &child.real, name);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What an entry is once links are followed. Where there is no link, the real path needs no look at the disk.
+    fn child(&mut self, folder: &Path, real: &Path, entry: Entry) -> Option<Child> {
+        if entry.kind != EntryKind::Link {
+            return Some(Child { real: real.join(&entry.name), kind: entry.kind, name: entry.name });
+        }
+        let path = folder.join(&entry.name);
+        match self.fs.metadata(&path) {
+            Ok(found) => Some(Child { real: self.real_path(&path), kind: found.kind, name: entry.name }),
+            Err(error) => {
+                if is_markdown(&entry.name) {
+                    self.unreadable(&path, &error);
+                }
+                None
+            }
+        }
+    }
+
+    fn candidate(&mut self, path: PathBuf, real: &Path, name: String) {
+        if self.seen.insert(real.to_path_buf()) {
+            self.found.candidates.push(Candidate { path, name });
+        }
+    }
+
+    fn real_path(&self, path: &Path) -> PathBuf {
+        self.fs.real_path(path).unwrap_or_else(|_| path.to_path_buf())
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
+        self.found.unreadable.push((path.to_path_buf(), reason(error)));
+    }
+}
+
+struct Child {
+    name: OsString,
+    kind: EntryKind,
+    real: PathBuf,
+}
+
+/// Why something could not be read, without the number of the error.
+pub(crate) fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "it is not there".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or("it cannot be read").to_lowercase()
+        }
+    }
+}
+
+fn is_markdown(name: &OsStr) -> bool {
+    name.as_encoded_bytes().ends_with(b".md") && name.len() > 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Memory;
+    use super::*;
+
+    fn names(files: &[&str]) -> Vec<String> {
+        let mut memory = Memory::default();
+        for file in files {
+            memory.write(Path::new("/root").join(file), "");
+        }
+        discover(&memory, Path::new("/root")).candidates.into_iter().map(|candidate| candidate.name).collect()
+    }
+
+    #[test]
+    fn files_are_named_by_their_stem_and_folders_with_a_fork_file_by_themselves() {
+        assert_eq!(
+            names(&["b.md", "a.md", "notes.txt", "deep/review/FORK.md", "deep/review/LENS.md"]),
+            ["a", "b", "review"]
+        );
+    }
+
+    #[test]
+    fn dot_names_are_skipped() {
+        assert_eq!(names(&[".hidden.md", ".git/x.md", "x.md", ".md"]), ["x"]);
+    }
+
+    #[test]
+    fn entries_come_in_byte_order() {
+        assert_eq!(names(&["b/x.md", "a.md", "B.md", "b.md", "ä.md"]), ["B", "a", "x", "b", "ä"]);
+    }
+
+    #[test]
+    fn a_fork_file_in_the_root_itself_is_a_fork_of_that_name() {
+        assert_eq!(names(&["FORK.md", "x.md"]), ["FORK", "x"]);
+    }
+
+    #[test]
+    fn the_eighth_folder_is_read_and_the_ninth_is_not() {
+        let mut memory = Memory::default();
+        memory.write("/root/1/2/3/4/5/6/7/8/edge.md", "");
+        memory.write("/root/1/2/3/4/5/6/7/8/9/lost.md", "");
+        memory.write("/root/1/2/3/4/5/6/7/8/9/10/lost.md", "");
+        let found = discover(&memory, Path::new("/root"));
+        assert_eq!(found.candidates.len(), 1);
+        assert_eq!(found.too_deep, [PathBuf::from("/root/1/2/3/4/5/6/7/8/9")]);
+    }
+}

@@ -1,0 +1,9 @@
+//! Text to spanned trees: the envelope of a fork file, YAML, and the little languages inside of values.
+//!
+//! Nothing in here knows a key's name or what a value is for, and nothing in here fails: every function gives a tree
+//! and the faults that it found on the way. The grammars are in `grammar/`.
+
+pub mod duration;
+pub mod envelope;
+pub mod moment;
+pub mod yaml;

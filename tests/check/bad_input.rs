@@ -1,0 +1,94 @@
+//! Files that nobody should have written.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::{fs, process::Command};
+
+use crate::program::{Run, Sandbox};
+
+const SOUND: &str = "---\nfork: true\n---\nBring LOG.md up to date.\n";
+
+/// The rules that a run found, each with its path and place.
+fn found(run: &Run) -> Vec<String> {
+    let document: serde_json::Value = serde_json::from_str(&run.out).expect("one JSON document");
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let diagnostics = document["diagnostics"].as_array().expect("a list");
+    diagnostics
+        .iter()
+        .map(|found| {
+            format!("{} {} {}", text(&found["rule"]), text(&found["path"]), found["range"]["start"]["offset"])
+        })
+        .collect()
+}
+
+fn check(sandbox: &Sandbox) -> Vec<String> {
+    found(&sandbox.run(&["check", "--format", "json"]))
+}
+
+#[test]
+fn a_file_that_is_too_large_is_broken_and_the_others_go_on() {
+    let sandbox = Sandbox::new();
+    let exactly = format!("---\nfork: true\n---\n{}", "x".repeat(1024 * 1024 - 19));
+    sandbox.fork("largest.md", &exactly);
+    sandbox.fork("too-large.md", format!("{exactly}x"));
+    sandbox.fork("large-note.md", "x".repeat(2 * 1024 * 1024));
+    sandbox.fork("sound.md", SOUND);
+    assert_eq!(check(&sandbox), ["too-large .autofork/forks/too-large.md 0"]);
+}
+
+#[test]
+fn bytes_that_are_no_utf_8_are_pointed_at() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("latin.md", b"---\nfork: true\ndescription: caf\xe9\n---\nTidy.\n");
+    let utf16: Vec<u8> = "\u{feff}---\nfork: true\n---\nTidy.\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    sandbox.fork("wide.md", utf16);
+    sandbox.fork("image.md", b"\x89PNG\r\n\x1a\n\xff\xff");
+    let expected = ["invalid-encoding .autofork/forks/latin.md 31", "invalid-encoding .autofork/forks/wide.md 0"];
+    assert_eq!(check(&sandbox), expected);
+}
+
+#[test]
+fn links_lead_to_each_file_once() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("a/sound.md", SOUND);
+    let root = sandbox.project().join(".autofork/forks");
+    symlink("..", root.join("a/loop")).expect("a link");
+    symlink("a", root.join("b")).expect("a link");
+    symlink("a/sound.md", root.join("again.md")).expect("a link");
+    assert_eq!(check(&sandbox), Vec::<String>::new());
+    symlink("nowhere.md", root.join("lost.md")).expect("a link");
+    assert_eq!(check(&sandbox), ["unreadable .autofork/forks/lost.md null"]);
+}
+
+#[test]
+fn what_may_not_be_read_is_said_and_the_others_go_on() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("secret.md", SOUND);
+    sandbox.fork("closed/x.md", SOUND);
+    sandbox.fork("sound.md", "---\nfork: true\n---\n");
+    let root = sandbox.project().join(".autofork/forks");
+    let forbid =
+        |path: &str, mode| fs::set_permissions(root.join(path), fs::Permissions::from_mode(mode)).expect("a mode");
+    forbid("secret.md", 0o000);
+    forbid("closed", 0o000);
+    let found = check(&sandbox);
+    forbid("closed", 0o700);
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    if is_root {
+        return; // Nothing is forbidden to the superuser.
+    }
+    let expected = [
+        "unreadable .autofork/forks/closed null",
+        "unreadable .autofork/forks/secret.md 0",
+        "empty-body .autofork/forks/sound.md 15",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_name_cannot_act_on_the_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("a\u{1b}[31m\u{202e}.md", "---\nfork: true\nx\u{1b}]0;y: \u{7}\n---\nTidy.\n");
+    let run = sandbox.run(&["check"]);
+    assert!(!run.out.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{:?}", run.out);
+    assert!(run.out.contains("a\\u{1b}[31m\\u{202e}.md"), "{}", run.out);
+}
