@@ -18,5 +18,9 @@ pub mod project;
 pub mod engine;
 
 pub mod host;
+pub mod journal;
+pub mod sim;
+
+pub mod daemon;
 
 pub mod cli;

@@ -105,6 +105,11 @@ impl State {
         self.sessions.values().filter_map(|session| session.deadline).min()
     }
 
+    /// The sessions for which a tick at `now` has something to do.
+    pub fn due_at(&self, now: Time) -> impl Iterator<Item = &Session> {
+        self.sessions.values().filter(move |session| session.deadline.is_some_and(|deadline| deadline <= now))
+    }
+
     /// The latest instant seen.
     pub fn now(&self) -> Time {
         self.now

@@ -76,8 +76,9 @@ pub struct Session {
     turns: VecDeque<PromptId>,
     /// When the hook that told of the newest turn was started.
     newest_turn_at: Option<Time>,
-    /// When this session next needs a tick. Derived: it is not kept, and every change of the session renews it.
-    #[serde(skip)]
+    /// When this session next needs a tick. Every change of the session renews it. Kept with the rest, since what a
+    /// tick does depends on it: a state that was read back must take a tick as the state that was written would have.
+    #[serde(default)]
     pub(super) deadline: Option<Time>,
 }
 

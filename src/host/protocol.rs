@@ -68,6 +68,9 @@ pub enum Request {
     Status,
     /// What a ticket stands for. Answered with [`Reply::Ticket`].
     Ticket(Token),
+    /// Let every parked hook go, then leave. Answered with [`Reply::Done`]. Unlike [`SHUTDOWN`], after which parked
+    /// hooks look for the next daemon and start one, this is a person's wish that there be none.
+    Leave,
 }
 
 /// What the daemon answers.
@@ -125,6 +128,9 @@ pub struct Instructions {
     pub fork: ForkName,
     /// Its file.
     pub path: PathBuf,
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<String>,
     /// Its body, verbatim, as it was when the ticket was issued.
     pub body: String,
     /// What made it due.
@@ -159,6 +165,9 @@ pub struct DaemonStatus {
     pub since: Time,
     /// Its clock's reading when this was asked.
     pub now: Time,
+    /// What a person should know about its start, in whole sentences: a journal that was set aside, for example.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// One session.
@@ -277,6 +286,60 @@ pub enum RunState {
     },
 }
 
+/// The longest frame either side reads, line end included. A report of a fork is the longest thing that is sent.
+pub const MAX_FRAME: usize = 4 * 1024 * 1024;
+
+/// A value as a frame: one line of JSON.
+pub fn frame(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Whether a line is the frame [`SHUTDOWN`], however it is spaced.
+pub fn is_shutdown(line: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Frame {
+        autofork: String,
+    }
+    serde_json::from_slice::<Frame>(line).is_ok_and(|frame| frame.autofork == "shutdown")
+}
+
+impl Hello {
+    /// The hello of this program.
+    pub fn ours(pid: Option<u32>) -> Self {
+        Self { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned(), pid }
+    }
+
+    /// Whether its speaker is of an earlier version than this program. A version that cannot be read is not.
+    pub fn is_older(&self) -> bool {
+        match (release(&self.version), release(env!("CARGO_PKG_VERSION"))) {
+            (Some(theirs), Some(ours)) => theirs < ours,
+            _ => false,
+        }
+    }
+}
+
+/// The three numbers of a version. What follows them, a pre-release for example, does not count.
+fn release(version: &str) -> Option<[u64; 3]> {
+    let core = version.split(['-', '+']).next()?;
+    let mut numbers = core.split('.').map(|number| number.parse().ok());
+    let release = [numbers.next()??, numbers.next()??, numbers.next()??];
+    numbers.next().is_none().then_some(release)
+}
+
+impl From<&Instructions> for DueFork {
+    fn from(instructions: &Instructions) -> Self {
+        Self {
+            ticket: instructions.ticket.clone(),
+            fork: instructions.fork.clone(),
+            description: instructions.description.clone(),
+            path: instructions.path.clone(),
+            trigger: instructions.trigger,
+        }
+    }
+}
+
 /// How a token begins.
 const TOKEN_PREFIX: &str = "af-";
 
@@ -328,6 +391,23 @@ impl TryFrom<String> for Token {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_earlier_version_is_told_by_its_numbers() {
+        let hello = |version: &str| Hello { version: version.to_owned(), ..Hello::ours(None) };
+        assert!(hello("0.0.9").is_older());
+        assert!(!hello(env!("CARGO_PKG_VERSION")).is_older());
+        assert!(!hello("10.0.0").is_older(), "numbers are not compared as text");
+        assert!(!hello("nonsense").is_older());
+    }
+
+    #[test]
+    fn the_shutdown_frame_is_known_however_it_is_spaced() {
+        assert!(is_shutdown(SHUTDOWN.as_bytes()));
+        assert!(is_shutdown(b" { \"autofork\" : \"shutdown\", \"more\": 1 }"));
+        assert!(!is_shutdown(b"{}"));
+        assert!(!is_shutdown(b"shutdown"));
+    }
 
     #[test]
     fn a_token_is_found_in_prose_and_nothing_else_is() {

@@ -1,0 +1,1 @@
+//! Playing a host.
