@@ -272,6 +272,7 @@ fn instructions() -> Instructions {
         ticket: token(),
         fork: "journal".into(),
         path: "/home/dev/project/.autofork/forks/journal.md".into(),
+        description: None,
         body: "Bring LOG.md up to date.\n\n\"Quotes\" and \u{1f9f9} stay as they are.".into(),
         trigger: Trigger::Idle(Seconds::minutes(15)),
         session: "s1".into(),
