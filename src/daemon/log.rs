@@ -12,8 +12,7 @@ const LIMIT: u64 = 1024 * 1024;
 /// Begins to log to `path`.
 pub(super) fn start(path: &Path) -> io::Result<()> {
     let writer = Mutex::new(LogFile::open(path)?);
-    let subscriber =
-        tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_target(false).finish();
+    let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_target(false).finish();
     // It is set already where several daemons live in one process, as in tests.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(())

@@ -29,7 +29,7 @@ use self::actor::Actor;
 use self::core::Core;
 use self::seat::{Seat, SeatError};
 
-pub use loader::{Loaded, ProgramSource};
+pub use loader::{GaugeReading, Loaded, ProgramSource};
 
 /// How many messages of connections may wait for the actor before connections have to.
 const MESSAGES: usize = 256;
@@ -79,10 +79,7 @@ pub enum Life {
 
 /// Is the daemon of `home` until it is told to leave or nobody needs it any more. `make_source` makes what compiles
 /// programs; it is called on a thread of its own, and again if what it made has panicked.
-pub fn run<S: ProgramSource>(
-    home: &Home,
-    make_source: impl Fn() -> S + Send + 'static,
-) -> Result<Life, DaemonError> {
+pub fn run<S: ProgramSource>(home: &Home, make_source: impl Fn() -> S + Send + 'static) -> Result<Life, DaemonError> {
     // Apart from the terminal and the process group of whoever started it. It fails for the leader of a group, which
     // is then a shell's job and was started by hand.
     let _ = rustix::process::setsid();

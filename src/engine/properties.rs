@@ -235,7 +235,9 @@ impl World {
             }
             Step::Resume(s) => {
                 self.ledger.crossed.remove(&SESSIONS[s].into());
-                self.apply("genuine", Some(s), |play| play.fact(SESSIONS[s], Fact::Started(StartSource::Resume)));
+                self.apply("genuine", Some(s), |play| {
+                    play.fact(SESSIONS[s], Fact::Started(StartSource::Resume.into()))
+                });
             }
         }
     }

@@ -80,10 +80,7 @@ impl Home {
     }
 
     /// The places that `variable` names, with `home` as the user's home folder.
-    pub fn find(
-        variable: impl Fn(&str) -> Option<OsString>,
-        home: Option<PathBuf>,
-    ) -> Result<Self, HomeError> {
+    pub fn find(variable: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) -> Result<Self, HomeError> {
         let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = absolute(HOME_VARIABLE)
             .or_else(|| home.filter(|home| home.is_absolute()).map(|home| home.join(".autofork")))

@@ -130,7 +130,7 @@ impl Transcript {
         {
             return;
         }
-        if message.model.as_deref().is_some_and(|model| model.contains(LARGE_MARK)) {
+        if message.model.as_deref().map(window_of) == Some(WindowSign::Large) {
             self.reading.window = WindowSign::Large;
         }
         let Some(usage) = &message.usage else { return };
@@ -140,6 +140,11 @@ impl Transcript {
             self.reading.tokens = Some(total);
         }
     }
+}
+
+/// What a model's id says of its context window.
+pub(super) fn window_of(model: &str) -> WindowSign {
+    if model.contains(LARGE_MARK) { WindowSign::Large } else { WindowSign::None }
 }
 
 /// What of a record is looked at.
