@@ -592,7 +592,8 @@ fn a_threshold_fires_at_the_stop_that_finds_it_reached_and_once_a_leg() {
     }
     assert_eq!(play.reasons("s", "full"), [1_000, 2_000].map(|size| Reason::ThresholdSpent(tokens(size))));
 
-    play.fact("s", Fact::Started(StartSource::Resume.into()));
+    let resume = Start { source: StartSource::Resume, tokens: Some(3_000), window: WindowSign::None };
+    play.fact("s", Fact::Started(resume));
     play.turn("s");
     assert_eq!(play.woken.len(), 3, "a resume begins a fresh leg");
     let trigger = play.state.session(&"s".into()).unwrap().tickets.last().unwrap().trigger;
