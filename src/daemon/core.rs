@@ -179,3 +179,6 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,6 +74,12 @@ impl<'a> FakeClient<'a> {
         }
     }
 
+    /// The same client under another process id. Two clients of one process would be one client to the daemon.
+    #[must_use]
+    pub fn with_pid(self, pid: u32) -> Self {
+        Self { pid, ..self }
+    }
+
     /// The session begins.
     pub fn start(&mut self) -> Result<Finished, StageError> {
         self.hook("session-start", json!({ "source": "startup", "model": "claude-opus-5-5" }))

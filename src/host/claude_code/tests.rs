@@ -271,6 +271,7 @@ fn instructions() -> Instructions {
     Instructions {
         ticket: token(),
         fork: "journal".into(),
+        description: None,
         path: "/home/dev/project/.autofork/forks/journal.md".into(),
         body: "Bring LOG.md up to date.\n\n\"Quotes\" and \u{1f9f9} stay as they are.".into(),
         trigger: Trigger::Idle(Seconds::minutes(15)),
