@@ -5,6 +5,7 @@
 
 mod check;
 mod daemon;
+mod demo;
 mod error;
 mod explain;
 mod forks;
@@ -36,6 +37,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Watch a short session with one fork, played from beginning to end in a temporary folder
+    Demo,
     /// Show how things stand: sessions, what comes due next, recent wakes, live runs
     Status(status::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
     }
     let arguments = Arguments::parse();
     let outcome: Result<ExitCode, CliError> = match arguments.command {
+        Command::Demo => demo::run(),
         Command::Status(arguments) => status::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
         Command::Ticket(arguments) => ticket::run(&arguments),

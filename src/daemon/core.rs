@@ -204,3 +204,6 @@ fn predecessors(session: &Session, ticket: &Ticket, after: &[ForkName]) -> Vec<P
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

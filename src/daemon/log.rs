@@ -6,15 +6,23 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use tracing::Level;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
 /// At this size the log is moved to `….1`, in place of the one that was moved there before: a megabyte each.
 const LIMIT: u64 = 1024 * 1024;
 
 /// Begins to log to `path`.
 pub(super) fn start(path: &Path) -> io::Result<()> {
     let writer = Mutex::new(LogFile::open(path)?);
-    let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_target(false).finish();
+    // Our own words only: the compiler's database tells every step it takes.
+    let ours =
+        filter_fn(|event| event.target().starts_with(env!("CARGO_CRATE_NAME")) && *event.level() <= Level::INFO);
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).with_target(false);
     // It is set already where several daemons live in one process, as in tests.
-    let _ = tracing::subscriber::set_global_default(subscriber);
+    let _ = tracing_subscriber::registry().with(lines.with_filter(ours)).try_init();
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use crate::cli::words::{clock, first_line, outcome, path, plain, reason, until};
+use crate::engine::Reason;
 use crate::host::protocol::{ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
 use crate::ir::Time;
 
@@ -99,10 +100,12 @@ fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
 }
 
 fn fork_line(fork: &ForkStatus, now: Time) -> String {
-    let reasons: Vec<String> = fork.reasons.iter().map(|known| reason(known, now)).collect();
+    // That it is not quiet for long enough yet is what being due later means.
+    let speaks = |known: &&Reason| fork.due.is_none() || !matches!(known, Reason::NotYetQuiet { .. });
+    let reasons: Vec<String> = fork.reasons.iter().filter(speaks).map(|known| reason(known, now)).collect();
     match (fork.due, reasons.as_slice()) {
         (Some(due), []) => format!("{GREEN}due {}{GREEN:#}", until(due, now)),
-        (Some(due), reasons) => format!("due {} {DIM}{}{DIM:#}", until(due, now), reasons.join("; ")),
+        (Some(due), reasons) => format!("due {} {DIM}· {}{DIM:#}", until(due, now), reasons.join("; ")),
         (None, []) => format!("{DIM}not due{DIM:#}"),
         (None, reasons) => format!("{DIM}{}{DIM:#}", reasons.join("; ")),
     }
@@ -152,7 +155,7 @@ fn padded(name: &str, to: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Outcome, Reason, SessionId, Trigger, Usage, WakeId};
+    use crate::engine::{Outcome, SessionId, Trigger, Usage, WakeId};
     use crate::host::protocol::{DaemonStatus, NextDue};
     use crate::ir::{LaunchDir, ProjectRoot, Seconds};
 
@@ -215,6 +218,16 @@ mod tests {
             }],
         };
         let shown = anstream::adapter::strip_str(&status(&status_of)).to_string();
-        insta::assert_snapshot!(without_times_of_day(&shown), @"");
+        insta::assert_snapshot!(without_times_of_day(&shown), @r"
+        autofork 0.1.0 · daemon 4242 · up 2h 5m
+        note: The journal was damaged.
+
+        ● 1f99c879  /home/dev/proj\u{1b}[31mect  quiet for 4m
+          next   review in 11m (HH:MM)
+          forks  journal  has fired in this pause
+                 review   due in 11m
+          wakes  HH:MM  journal (quiet for 2m)  done after 1m, 12400 tokens
+                        “Wrote three lines.”
+        ");
     }
 }

@@ -1,0 +1,9 @@
+//! The daemon from outside: the real binary, its real socket, real hook processes. Each test has a stage of its own,
+//! which ends its processes by their ids and removes its files, also when the test fails.
+
+mod commands;
+mod crash;
+mod hooks;
+mod life;
+mod support;
+mod wire;
