@@ -48,9 +48,8 @@ pub(super) fn path(path: &Path) -> String {
 /// An instant on the clock of the wall: the time of day, with the date unless it is today.
 pub(super) fn clock(at: Time, now: Time) -> String {
     let zone = TimeZone::system();
-    let local = |time: Time| {
-        Timestamp::from_millisecond(time.as_millis()).ok().map(|stamp| stamp.to_zoned(zone.clone()))
-    };
+    let local =
+        |time: Time| Timestamp::from_millisecond(time.as_millis()).ok().map(|stamp| stamp.to_zoned(zone.clone()));
     match (local(at), local(now)) {
         (Some(at), Some(now)) if at.date() == now.date() => at.strftime("%H:%M").to_string(),
         (Some(at), _) => at.strftime("%b %e %H:%M").to_string(),

@@ -18,7 +18,8 @@ const LIMIT: u64 = 1024 * 1024;
 pub(super) fn start(path: &Path) -> io::Result<()> {
     let writer = Mutex::new(LogFile::open(path)?);
     // Our own words only: the compiler's database tells every step it takes.
-    let ours = filter_fn(|event| event.target().starts_with(env!("CARGO_CRATE_NAME")) && *event.level() <= Level::INFO);
+    let ours =
+        filter_fn(|event| event.target().starts_with(env!("CARGO_CRATE_NAME")) && *event.level() <= Level::INFO);
     let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).with_target(false);
     // It is set already where several daemons live in one process, as in tests.
     let _ = tracing_subscriber::registry().with(lines.with_filter(ours)).try_init();

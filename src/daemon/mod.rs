@@ -79,10 +79,7 @@ pub enum Life {
 
 /// Is the daemon of `home` until it is told to leave or nobody needs it any more. `make_source` makes what compiles
 /// programs; it is called on a thread of its own, and again if what it made has panicked.
-pub fn run<S: ProgramSource>(
-    home: &Home,
-    make_source: impl Fn() -> S + Send + 'static,
-) -> Result<Life, DaemonError> {
+pub fn run<S: ProgramSource>(home: &Home, make_source: impl Fn() -> S + Send + 'static) -> Result<Life, DaemonError> {
     // Apart from the terminal and the process group of whoever started it. It fails for the leader of a group, which
     // is then a shell's job and was started by hand.
     let _ = rustix::process::setsid();
@@ -122,7 +119,7 @@ fn live<S: ProgramSource>(
     runtime.block_on(async {
         let signals = || Ok((signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?));
         let (mut terminate, mut interrupt) = signals().map_err(|error| DaemonError::File("signals", error))?;
-        let listener = seat.listen(home).map_err(|error| DaemonError::File("socket", error))?;
+        let listener = seat.listen().map_err(|error| DaemonError::File("socket", error))?;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "started");
         let (messages, inbox) = mpsc::channel(MESSAGES);
         let (loader, loads) = loader::Loader::start(make_source);

@@ -70,8 +70,11 @@ impl Entry<'_> {
                 (at, PROGRAM, text(&body)?)
             }
         };
-        db.prepare_cached("INSERT INTO entry (at, kind, body) VALUES (?1, ?2, ?3)")?
-            .execute(params![at.as_millis(), kind, body])?;
+        db.prepare_cached("INSERT INTO entry (at, kind, body) VALUES (?1, ?2, ?3)")?.execute(params![
+            at.as_millis(),
+            kind,
+            body
+        ])?;
         Ok(())
     }
 

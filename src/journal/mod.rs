@@ -131,7 +131,10 @@ impl Journal {
         let notes = if folded.unreadable == 0 {
             Vec::new()
         } else {
-            vec![format!("Entries of the journal that could not be read and were passed over: {}.", folded.unreadable)]
+            vec![format!(
+                "Entries of the journal that could not be read and were passed over: {}.",
+                folded.unreadable
+            )]
         };
         let journal = Self { db, since_snapshot: folded.entries, behind: false, unsaved: Vec::new() };
         Ok(Opened { journal, state, programs, notes })

@@ -58,8 +58,9 @@ fn one_from_a_newer_version_is_left_alone_and_said_so() {
 fn a_damaged_one_is_moved_aside_and_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    for (number, damage) in
-        [b"this is no database, and long enough to be taken for one".repeat(40), vec![0; 4096]].into_iter().enumerate()
+    for (number, damage) in [b"this is no database, and long enough to be taken for one".repeat(40), vec![0; 4096]]
+        .into_iter()
+        .enumerate()
     {
         fs::write(&path, &damage).unwrap();
         let opened = Journal::open(&path).unwrap();

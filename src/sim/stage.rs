@@ -140,10 +140,9 @@ impl Stage {
         let Some(index) = cast.children.iter().position(|child| child.id() == player.0) else {
             return Err(StageError::Late("a process that is known"));
         };
-        let status =
-            cast.children[index].try_wait().map_err(|error| StageError::Io("wait for a process", error))?;
+        let status = cast.children[index].try_wait().map_err(|error| StageError::Io("wait for a process", error))?;
         if status.is_some() {
-            cast.children.swap_remove(index);
+            cast.children.retain(|child| child.id() != player.0);
         }
         Ok(status)
     }

@@ -29,8 +29,15 @@ fn bad_input_goes_unnoticed() {
     let huge = vec![b'x'; 10 * 1024 * 1024];
     let deep = "[".repeat(100_000);
     let whole = json!({ "session_id": "s", "cwd": stage.project(), "prompt_id": "p" }).to_string();
-    let payloads: [&[u8]; 7] =
-        [b"", b"{\"session_id\":\"s\",", b"not json \xff\xfe", &huge, deep.as_bytes(), b"[1,2]", b"{\"session_id\":7}"];
+    let payloads: [&[u8]; 7] = [
+        b"",
+        b"{\"session_id\":\"s\",",
+        b"not json \xff\xfe",
+        &huge,
+        deep.as_bytes(),
+        b"[1,2]",
+        b"{\"session_id\":7}",
+    ];
     for event in EVENTS {
         for payload in payloads {
             let began = Instant::now();

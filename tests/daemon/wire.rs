@@ -14,7 +14,8 @@ use crate::support::*;
 fn nonsense_is_answered_or_ignored_and_costs_nobody_else() {
     let stage = stage(&[]);
     let daemon = start_daemon(&stage);
-    for garbage in [&b"\n"[..], b"{}\n", b"\x00\xff\xfe\n", b"GET / HTTP/1.1\r\n\r\n", b"[[[[[[[[[[\n", b"half a li"] {
+    for garbage in [&b"\n"[..], b"{}\n", b"\x00\xff\xfe\n", b"GET / HTTP/1.1\r\n\r\n", b"[[[[[[[[[[\n", b"half a li"]
+    {
         let mut wire = Wire::open(&stage).unwrap();
         wire.say_raw(garbage);
     }

@@ -6,9 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::cli::words::{clock, first_line, outcome, path, plain, reason, until};
 use crate::engine::Reason;
-use crate::host::protocol::{
-    ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus,
-};
+use crate::host::protocol::{ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
 use crate::ir::Time;
 
 const BOLD: Style = Style::new().bold();
