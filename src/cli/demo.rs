@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::CliError;
 use super::words::first_line;
-use crate::sim::{AgentCall, FakeClient, Finished, HookAsked, Stage, StageError};
+use crate::sim::{AgentCall, FakeClient, Finished, HookAsked, Stage, StageError, StopHook};
 
 /// How long the demo's fork waits for quiet.
 const QUIET: Duration = Duration::from_secs(2);
@@ -80,7 +80,7 @@ struct Timeline {
 }
 
 impl Timeline {
-    fn tell(&self, who: Who, what: &str) {
+    fn tell(&self, who: &Who, what: &str) {
         let dim = Style::new().dimmed();
         let (name, style) = match who {
             Who::User => ("you", AnsiColor::Green.on_default().bold()),
@@ -123,57 +123,56 @@ fn play_on(stage: &Stage) -> Result<(), StageError> {
 
     let (daemon, ()) = stage.start(&mut stage.command(&["daemon"]), |_| ())?;
     await_socket(stage)?;
-    line.tell(Who::Daemon, &format!("listens (process {})", daemon.pid()));
+    line.tell(&Who::Daemon, &format!("listens (process {})", daemon.pid()));
 
     let mut client = FakeClient::new(stage, "demo");
     client.start()?;
-    line.tell(Who::Session, "begins; its hooks tell the daemon what happens");
+    line.tell(&Who::Session, "begins; its hooks tell the daemon what happens");
     client.prompt("Add a retry to the upload.")?;
-    line.tell(Who::User, "“Add a retry to the upload.”");
+    line.tell(&Who::User, "“Add a retry to the upload.”");
     stage.pause(Duration::from_millis(300))?;
-    line.tell(Who::Model, "adds it, and the turn ends");
+    line.tell(&Who::Model, "adds it, and the turn ends");
     let parked = client.stop(HookAsked::No)?;
-    line.tell(Who::Hook, "the Stop hook parks at the daemon, beside the session; now it is quiet");
+    line.tell(&Who::Hook, "the Stop hook parks at the daemon, beside the session; now it is quiet");
 
-    let woken = match client.await_stop(parked, QUIET + PATIENCE)? {
-        Ok(Finished { code: Some(2), stderr, .. }) => stderr,
-        _ => return Err(StageError::Late("the wake")),
+    let Ok(Finished { code: Some(2), stderr: woken, .. }) = client.await_stop(parked, QUIET + PATIENCE)? else {
+        return Err(StageError::Late("the wake"));
     };
-    line.tell(Who::Daemon, "quiet for 2s: journal is due; the parked hook is told");
-    line.tell(Who::Hook, &format!("wakes the session with these words, and is gone\n{}", shortened(&woken)));
+    line.tell(&Who::Daemon, "quiet for 2s: journal is due; the parked hook is told");
+    line.tell(&Who::Hook, &format!("wakes the session with these words, and is gone\n{}", shortened(&woken)));
     client.prompt_with_wake(&woken)?;
 
     let calls = client.calls_asked_for(&woken);
     let [call] = calls.as_slice() else { return Err(StageError::Late("a call for one fork")) };
-    line.tell(Who::Model, "makes that call");
+    line.tell(&Who::Model, "makes that call");
     redeem(&client, &line, call)?;
     client.launch(call, "agent-1")?;
-    line.tell(Who::Fork, "runs in the background: a copy of the session, with the whole conversation");
+    line.tell(&Who::Fork, "runs in the background: a copy of the session, with the whole conversation");
     let parked = client.stop(HookAsked::Yes)?;
-    line.tell(Who::Session, "says a short line; the turn ends, and its hook parks again");
+    line.tell(&Who::Session, "says a short line; the turn ends, and its hook parks again");
 
     stage.pause(Duration::from_secs(1))?;
     client.finish(call, "agent-1", "Added a line to JOURNAL.md: uploads are now tried three times.")?;
-    line.tell(Who::Fork, "reports: “Added a line to JOURNAL.md: uploads are now tried three times.”");
-    expect_released(&client, client.await_stop(parked, PATIENCE)?)?;
+    line.tell(&Who::Fork, "reports: “Added a line to JOURNAL.md: uploads are now tried three times.”");
+    expect_released(&client, parked)?;
     let parked = client.stop(HookAsked::No)?;
-    line.tell(Who::Session, "has taken the report in; its hook parks again");
+    line.tell(&Who::Session, "has taken the report in; its hook parks again");
 
     match client.await_stop(parked, QUIET * 2)? {
         Err(still) => {
             line.tell(
-                Who::Daemon,
+                &Who::Daemon,
                 "quiet for twice as long again: journal has fired in this pause, so nothing happens",
             );
             client.end()?;
-            expect_released(&client, client.await_stop(still, PATIENCE)?)?;
+            expect_released(&client, still)?;
         }
         Ok(_) => return Err(StageError::Late("a pause without a second wake")),
     }
-    line.tell(Who::Session, "ends; the daemon lets its hook go");
+    line.tell(&Who::Session, "ends; the daemon lets its hook go");
     stage.signal(daemon, rustix::process::Signal::TERM);
     match stage.wait(daemon, PATIENCE)? {
-        Some(status) if status.success() => line.tell(Who::Daemon, "leaves"),
+        Some(status) if status.success() => line.tell(&Who::Daemon, "leaves"),
         _ => return Err(StageError::Late("the daemon's end")),
     }
     Ok(())
@@ -200,7 +199,7 @@ fn redeem(client: &FakeClient<'_>, line: &Timeline, call: &AgentCall) -> Result<
         .and_then(serde_json::Value::as_str)
         .ok_or(StageError::Late("the fork's instructions"))?;
     line.tell(
-        Who::Hook,
+        &Who::Hook,
         &format!(
             "redeems the ticket: the call now carries the fork's instructions ({} bytes), the conversation does not\n{}",
             prompt.len(),
@@ -210,8 +209,8 @@ fn redeem(client: &FakeClient<'_>, line: &Timeline, call: &AgentCall) -> Result<
     Ok(())
 }
 
-fn expect_released(_: &FakeClient<'_>, outcome: Result<Finished, crate::sim::StopHook>) -> Result<(), StageError> {
-    match outcome {
+fn expect_released(client: &FakeClient<'_>, hook: StopHook) -> Result<(), StageError> {
+    match client.await_stop(hook, PATIENCE)? {
         Ok(Finished { code: Some(0), .. }) => Ok(()),
         _ => Err(StageError::Late("the release of a hook")),
     }

@@ -37,12 +37,21 @@ pub(super) enum Message {
     Opened,
     /// A connection is gone.
     Closed,
-    /// A request, and where its reply goes. `poll` is the id under which this connection parks, if it does.
-    Asked { request: Request, poll: PollId, reply: oneshot::Sender<Reply> },
+    /// A request.
+    Asked(Box<Asked>),
     /// The connection under which a hook was parked is gone, or its reply could not be written.
     PollGone(PollId),
     /// The frame that retires a daemon.
     Retire,
+}
+
+/// A request, and where its reply goes.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) request: Request,
+    /// The id under which this connection parks, if it does.
+    pub(super) poll: PollId,
+    pub(super) reply: oneshot::Sender<Reply>,
 }
 
 /// Whether the daemon lives on.
@@ -194,9 +203,9 @@ impl Actor {
                 tracing::info!("told to leave");
                 return Course::Leave;
             }
-            Message::Asked { request: Request::Leave, reply, .. } => {
+            Message::Asked(asked) if asked.request == Request::Leave => {
                 tracing::info!("told to leave, and to let the parked hooks go");
-                let _ = reply.send(Reply::Done);
+                let _ = asked.reply.send(Reply::Done);
                 for parked in std::mem::take(&mut self.polls).into_values() {
                     let _ = parked.reply.send(Reply::Released);
                 }
@@ -212,12 +221,13 @@ impl Actor {
                 let _ = tokio::time::timeout(FAREWELL, everybody_gone).await;
                 return Course::Leave;
             }
-            Message::Asked { request, poll, reply } => self.asked(request, poll, reply),
+            Message::Asked(asked) => self.asked(*asked),
         }
         Course::Stay
     }
 
-    fn asked(&mut self, request: Request, poll: PollId, reply: oneshot::Sender<Reply>) {
+    fn asked(&mut self, asked: Asked) {
+        let Asked { request, poll, reply } = asked;
         match request {
             Request::Fact { origin, fact } => self.queue(Job { origin, fact, then: Then::Answer, reply }),
             Request::Park { origin, mark, stopped } => {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::ir::Time;
 
 /// The longest sleep at a stretch. Timers cannot be set for ever, and one wake-up a month does no harm.
-const LONGEST_SLEEP: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const LONGEST_SLEEP: Duration = Duration::from_hours(30 * 24);
 
 #[derive(Debug)]
 pub(super) struct Clock {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::engine::PollId;
 use crate::host::protocol::{Hello, MAX_FRAME, PROTOCOL, Reply, Request, frame, is_shutdown};
 
-use super::actor::Message;
+use super::actor::{Asked, Message};
 
 /// How long a peer may take for its next request, and to take in a reply. Parked hooks wait as long as they like.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -102,7 +102,8 @@ async fn answer(
     let silent = matches!(request, Request::WakeArrived { .. });
     let (reply, mut answer) = oneshot::channel();
     let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-    actor.send(Message::Asked { request, poll, reply }).await.map_err(|_| gone())?;
+    let asked = Asked { request, poll, reply };
+    actor.send(Message::Asked(Box::new(asked))).await.map_err(|_| gone())?;
     let outcome = if parks {
         tokio::select! {
             answer = &mut answer => answer.ok(),

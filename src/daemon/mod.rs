@@ -119,7 +119,7 @@ fn live<S: ProgramSource>(
     runtime.block_on(async {
         let signals = || Ok((signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?));
         let (mut terminate, mut interrupt) = signals().map_err(|error| DaemonError::File("signals", error))?;
-        let listener = seat.listen(home).map_err(|error| DaemonError::File("socket", error))?;
+        let listener = seat.listen().map_err(|error| DaemonError::File("socket", error))?;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "started");
         let (messages, inbox) = mpsc::channel(MESSAGES);
         let (loader, loads) = loader::Loader::start(make_source);

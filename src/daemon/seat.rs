@@ -32,6 +32,7 @@ pub(super) enum SeatError {
 #[derive(Debug)]
 pub(super) struct Seat {
     lock: File,
+    home: Home,
     socket: Option<PathBuf>,
 }
 
@@ -45,7 +46,7 @@ impl Seat {
         let until = Instant::now() + PATIENCE;
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Self { lock, socket: None }),
+                Ok(()) => return Ok(Self { lock, home: home.clone(), socket: None }),
                 Err(TryLockError::Error(error)) => return Err(SeatError::File("lock", error)),
                 Err(TryLockError::WouldBlock) => {
                     if is_held(home) || Instant::now() >= until {
@@ -58,8 +59,8 @@ impl Seat {
     }
 
     /// Opens the socket. What stands at its place was left by a daemon that is no more, since the lock is ours.
-    pub(super) fn listen(&mut self, home: &Home) -> io::Result<UnixListener> {
-        let path = home.socket();
+    pub(super) fn listen(&mut self) -> io::Result<UnixListener> {
+        let path = self.home.socket();
         match fs::symlink_metadata(path) {
             Ok(metadata) if metadata.file_type().is_socket() => fs::remove_file(path)?,
             Ok(_) => {
@@ -70,7 +71,14 @@ impl Seat {
             }
             Err(_) => {}
         }
-        let listener = UnixListener::bind(path)?;
+        let listener = match UnixListener::bind(path) {
+            // Another base folder's daemon has just tidied the folder that we share.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.home.prepare_socket().map_err(io::Error::other)?;
+                UnixListener::bind(path)?
+            }
+            outcome => outcome?,
+        };
         self.socket = Some(path.to_owned());
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
         self.lock.set_permissions(Permissions::from_mode(0o600))?;
@@ -84,6 +92,7 @@ impl Seat {
         if let Some(path) = self.socket.take() {
             // Gone already, or nothing to be done about it: the next daemon removes it.
             let _ = fs::remove_file(path);
+            self.home.tidy_socket();
         }
     }
 }

@@ -33,6 +33,8 @@ pub enum ClientError {
     Absent,
     /// A daemon was started and could not do its work.
     CannotStart,
+    /// Its socket cannot be reached.
+    Unreachable(io::Error),
     /// The daemon is of an earlier version than this program.
     Outdated(Hello),
     /// The daemon speaks another protocol.
@@ -59,6 +61,7 @@ impl fmt::Display for ClientError {
         match self {
             Self::Absent => f.write_str("no daemon is running"),
             Self::CannotStart => f.write_str("the daemon could not start"),
+            Self::Unreachable(error) => write!(f, "the daemon's socket cannot be reached: {error}"),
             Self::Outdated(hello) | Self::OtherProtocol(hello) => {
                 write!(f, "the daemon is of another version: {}", hello.version.escape_debug())
             }
@@ -75,7 +78,6 @@ impl std::error::Error for ClientError {}
 impl From<io::Error> for ClientError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Self::Absent,
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Self::Slow,
             _ => Self::Broken(error),
         }
@@ -263,14 +265,16 @@ impl Connection {
 /// daemon does not come round to accepting.
 fn connect(path: &Path, until: Instant) -> Result<UnixStream, ClientError> {
     let address = SocketAddrUnix::new(path).map_err(|_| ClientError::Absent)?;
-    let socket = socket().map_err(|error| ClientError::Broken(error.into()))?;
+    let socket = socket().map_err(|error| ClientError::Unreachable(error.into()))?;
     loop {
         match rustix::net::connect(&socket, &address) {
             Ok(()) | Err(Errno::ISCONN) => break,
             Err(Errno::AGAIN | Errno::INPROGRESS | Errno::ALREADY | Errno::INTR) if Instant::now() < until => {
                 thread::sleep(LOOK_AGAIN);
             }
-            Err(error) => return Err(io::Error::from(error).into()),
+            Err(Errno::AGAIN) => return Err(ClientError::Slow),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::CONNREFUSED) => return Err(ClientError::Absent),
+            Err(error) => return Err(ClientError::Unreachable(error.into())),
         }
     }
     let stream = UnixStream::from(socket);

@@ -140,6 +140,16 @@ impl Home {
             _ => Ok(()),
         }
     }
+
+    /// Removes the folder of the socket if it is one of ours below the folder for temporary files, and empty.
+    pub fn tidy_socket(&self) {
+        if let Some(folder) = self.socket.parent()
+            && folder == short_socket_folder()
+        {
+            // Not empty: another base folder's daemon is there.
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 fn make_folder(path: &Path) -> Result<(), HomeError> {
@@ -176,15 +186,15 @@ fn is_our_folder(metadata: &Metadata) -> bool {
 fn socket_path(base: &Path, runtime: Option<&Path>) -> PathBuf {
     let name = format!("{:016x}.sock", fnv1a(base.as_os_str().as_bytes()));
     let in_runtime = runtime.map(|runtime| runtime.join("autofork").join(&name));
-    let short = || {
-        let uid = rustix::process::geteuid().as_raw();
-        Path::new(TEMPORARY).join(format!("autofork-{uid}")).join(&name)
-    };
     in_runtime
         .into_iter()
         .chain([base.join("daemon.sock")])
         .find(|path| path.as_os_str().len() <= SOCKET_PATH_LIMIT)
-        .unwrap_or_else(short)
+        .unwrap_or_else(|| short_socket_folder().join(&name))
+}
+
+fn short_socket_folder() -> PathBuf {
+    Path::new(TEMPORARY).join(format!("autofork-{}", rustix::process::geteuid().as_raw()))
 }
 
 /// A hash that is the same in every version of this program, which the standard library's does not promise to be.

@@ -142,7 +142,7 @@ impl Stage {
         };
         let status = cast.children[index].try_wait().map_err(|error| StageError::Io("wait for a process", error))?;
         if status.is_some() {
-            cast.children.swap_remove(index);
+            cast.children.retain(|child| child.id() != player.0);
         }
         Ok(status)
     }

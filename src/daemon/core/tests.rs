@@ -250,7 +250,7 @@ impl World {
             }
             Step::Program(kind) => {
                 let forks = [fork("a", 2, "A"), fork("b", 4, "B"), fork("c", 0, "C")];
-                let program = program(u64::from(*kind), &forks[..usize::from(*kind) + 1]);
+                let program = program(u64::from(*kind), &forks[..=usize::from(*kind)]);
                 self.core.in_force(now, &launch(), program);
             }
             Step::Restart => drop(self.core.happened(now, Event::Restarted)),
