@@ -13,8 +13,8 @@ use std::sync::Arc;
 use salsa::Setter as _;
 
 use crate::compile::{
-    self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Listed, MAX_BYTES, Merged, Placed,
-    State,
+    self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Linking, Listed, MAX_BYTES, Merged,
+    Placed, State,
 };
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ForkName, LaunchDir, Program, ProjectRoot};
@@ -171,7 +171,7 @@ impl Workspace {
         root: ProjectRoot,
         files: &[(usize, ForkInput)],
         layers: &[ConfigInput],
-        mut diagnostics: Vec<Diagnostic>,
+        folders: Vec<Diagnostic>,
     ) -> Loaded {
         let compiled: Vec<(usize, &Arc<CompiledFile>)> =
             files.iter().map(|(root, file)| (*root, compiled(&self.db, *file))).collect();
@@ -179,13 +179,15 @@ impl Workspace {
             layers.iter().map(|layer| compiled_config(&self.db, *layer)).collect();
         let placed: Vec<Placed<'_>> = compiled.iter().map(|(root, file)| Placed { file, root: *root }).collect();
         let config = compile::merge(layers.iter().map(|layer| &layer.layer));
-        let config_layers: Vec<_> = layers.iter().map(|layer| &layer.layer).collect();
-        let Linked { program, listing, diagnostics: linked } = compile::link(&placed, &config, &config_layers);
-        let of_files = compiled.iter().flat_map(|(_, file)| &file.diagnostics);
-        let of_layers = layers.iter().flat_map(|layer| &layer.diagnostics);
-        diagnostics.extend(of_files.chain(of_layers).cloned());
-        diagnostics.extend(linked);
-        diagnostics.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
+        let linking = Linking {
+            files: &placed,
+            config: &config,
+            layers: &layers.iter().map(|layer| &***layer).collect::<Vec<_>>(),
+            folders,
+            root: root.as_path(),
+            exists: &|path| self.fs.metadata(path).is_ok(),
+        };
+        let Linked { program, listing, diagnostics } = compile::link(linking);
         let texts = compiled.iter().map(|(_, file)| &file.file.source);
         let texts = texts.chain(layers.iter().map(|layer| &layer.layer.source)).cloned();
         let sources: Sources = texts.collect::<Vec<Arc<Source>>>().into_iter().collect();
