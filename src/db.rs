@@ -6,7 +6,7 @@
 //!
 //! A load does blocking I/O. The workspace is `Send`, so a caller with an event loop loads on a thread of its own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct Workspace {
     forks: HashMap<PathBuf, Known<ForkInput>>,
     configs: HashMap<PathBuf, Known<ConfigInput>>,
     /// Texts that stand in for those on disk, such as what an editor has not saved yet.
-    overlays: HashMap<PathBuf, Arc<str>>,
+    overlays: BTreeMap<PathBuf, Arc<str>>,
 }
 
 /// What the sessions of one launch folder get.
@@ -119,7 +119,13 @@ impl std::fmt::Debug for Workspace {
 impl Workspace {
     /// An empty workspace over a file system.
     pub fn new(fs: Arc<dyn FileSystem>) -> Self {
-        Self { fs, db: Database::default(), forks: HashMap::new(), configs: HashMap::new(), overlays: HashMap::new() }
+        Self {
+            fs,
+            db: Database::default(),
+            forks: HashMap::new(),
+            configs: HashMap::new(),
+            overlays: BTreeMap::new(),
+        }
     }
 
     /// A workspace over this machine's disk.
@@ -137,6 +143,18 @@ impl Workspace {
             // Without a stamp the file is read at the next load.
             self.forks.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
             self.configs.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
+        }
+    }
+
+    /// Whether a text stands in for what is on disk at a path.
+    pub fn has_overlay(&self, path: &Path) -> bool {
+        self.overlays.contains_key(path)
+    }
+
+    /// Reads everything from disk again, from the next load on.
+    pub fn clear_overlays(&mut self) {
+        for path in self.overlays.keys().cloned().collect::<Vec<_>>() {
+            self.set_overlay(&path, None);
         }
     }
 
@@ -209,7 +227,13 @@ impl Workspace {
         for (path, reason) in found.unreadable {
             report(&path, &FolderFault::Unreadable(reason));
         }
-        found.candidates
+        let mut candidates = found.candidates;
+        for path in self.overlays.keys().filter(|path| path.starts_with(&root.path)) {
+            if !candidates.iter().any(|candidate| candidate.path == *path) {
+                candidates.extend(Candidate::at(path));
+            }
+        }
+        candidates
     }
 
     /// The database's idea of a fork file, brought up to date.

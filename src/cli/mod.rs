@@ -7,6 +7,7 @@ mod check;
 mod error;
 mod explain;
 mod forks;
+mod mend;
 mod scope;
 mod surroundings;
 

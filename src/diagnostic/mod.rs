@@ -10,7 +10,7 @@ mod model;
 mod report;
 mod rule;
 
-pub use fix::{Applicability, Edit, Fix};
+pub use fix::{Applicability, Edit, Fix, apply};
 pub use model::{Diagnostic, Label};
 pub use report::{Report, Summary};
 pub use rule::{Category, Fixes, Level, Rule};

@@ -113,7 +113,7 @@ fn overlap(file: &ForkFile, entry: &Entry, out: &mut Findings) -> Overlap {
     if let Some(scalar) = rules::invalid_type::check_scalar(entry, "overlap", "`true` or `false`", out) {
         let consequence = "two runs at once stay forbidden";
         if !rules::invisible_character::check_words(file, &entry.value, "value", consequence, out) {
-            rules::invalid_boolean::check(&entry.value, scalar, out);
+            rules::invalid_boolean::check(file, &entry.value, scalar, out);
         }
     }
     Overlap::default()

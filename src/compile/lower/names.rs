@@ -16,7 +16,7 @@ pub(super) fn after(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) 
         return Vec::new();
     };
     if entry.value.entries().is_some() {
-        rules::invalid_type::check_scalar(entry, "after", "the name of a fork, or a list of them", out);
+        rules::invalid_type::check_scalar(entry, "after", "the name of a fork or a list of names", out);
         return Vec::new();
     }
     let mut names = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn tags(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) -
         return Vec::new();
     };
     if entry.value.entries().is_some() {
-        rules::invalid_type::check_scalar(entry, "tags", "a label, or a list of them", out);
+        rules::invalid_type::check_scalar(entry, "tags", "a label or a list of labels", out);
         return Vec::new();
     }
     let mut tags = Vec::new();
