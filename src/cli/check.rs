@@ -10,7 +10,9 @@ use super::scope::{self, Scope, What};
 use super::{CliError, mend, surroundings, written};
 use crate::compile::{MAX_BYTES, rules};
 use crate::db::Workspace;
-use crate::diagnostic::{Applicability, Diagnostic, Level, Report, full, json};
+use crate::diagnostic::{
+    Applicability, Diagnostic, Level, Report, concise, full, github, gitlab, json, junit, sarif,
+};
 use crate::project::UserDirs;
 use crate::text::visible;
 
@@ -52,8 +54,18 @@ pub(crate) struct Arguments {
 enum Format {
     /// With source and help, for people.
     Full,
+    /// One line for each finding.
+    Concise,
     /// One versioned document, for programs.
     Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations in a GitHub workflow.
+    Github,
+    /// A code quality report for GitLab.
+    Gitlab,
+    /// A test report.
+    Junit,
 }
 
 /// Runs the command.
@@ -183,7 +195,12 @@ fn print_to(out: &mut dyn Write, check: &Check<'_>, report: &Report<'_>, mended:
                 writeln!(out, "Mended {mended}.")?;
             }
         }
+        Format::Concise => concise::render(report, out)?,
         Format::Json => json::render(report, out)?,
+        Format::Sarif => sarif::render(report, rules::ALL, out)?,
+        Format::Github => github::render(report, out)?,
+        Format::Gitlab => gitlab::render(report, out)?,
+        Format::Junit => junit::render(report, out)?,
     }
     out.flush()
 }
