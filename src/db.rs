@@ -50,6 +50,8 @@ pub struct Loaded {
     pub sources: Sources,
     /// How many files were looked at, configuration included.
     pub files: usize,
+    /// How many of them are configuration.
+    pub layers: usize,
 }
 
 impl Loaded {
@@ -209,8 +211,8 @@ impl Workspace {
         let texts = compiled.iter().map(|(_, file)| &file.file.source);
         let texts = texts.chain(layers.iter().map(|layer| &layer.layer.source)).cloned();
         let sources: Sources = texts.collect::<Vec<Arc<Source>>>().into_iter().collect();
-        let files = files.len() + layers.len();
-        Loaded { launch: launch.clone(), root, program, config, listing, diagnostics, sources, files }
+        let (files, layers) = (files.len() + layers.len(), layers.len());
+        Loaded { launch: launch.clone(), root, program, config, listing, diagnostics, sources, files, layers }
     }
 
     /// The candidates below a root, and what there is to say about its folders.

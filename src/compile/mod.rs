@@ -14,6 +14,7 @@ mod lower;
 mod near;
 mod program;
 pub mod rules;
+pub mod schema;
 mod suppress;
 
 use std::path::Path;
