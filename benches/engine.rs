@@ -54,6 +54,7 @@ fn events() -> Vec<(Time, Event)> {
                     conversation: Conversation::from(session.as_str()),
                     launch: LaunchDir::new("/project"),
                     client: None,
+                    transcript: None,
                     tags: TagOverride::default(),
                 },
                 root: ProjectRoot::new("/project"),

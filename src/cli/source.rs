@@ -1,7 +1,11 @@
-//! Where the daemon's programs come from: the compiler.
+//! Where the daemon's programs come from: the compiler. And its gauges: the client's transcripts.
 
-use crate::daemon::{Loaded, ProgramSource};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::daemon::{GaugeReading, Loaded, ProgramSource};
 use crate::db::Workspace;
+use crate::host::claude_code::Transcript;
 use crate::ir::LaunchDir;
 use crate::project::UserDirs;
 
@@ -11,11 +15,16 @@ use super::surroundings;
 pub(super) struct Source {
     workspace: Workspace,
     user: UserDirs,
+    /// How far each transcript was read.
+    transcripts: HashMap<PathBuf, Transcript>,
 }
+
+/// How many transcripts are remembered. A forgotten one is read anew from its beginning.
+const TRANSCRIPTS: usize = 1024;
 
 impl Source {
     pub(super) fn new() -> Self {
-        Self { workspace: Workspace::on_disk(), user: surroundings::user_dirs() }
+        Self { workspace: Workspace::on_disk(), user: surroundings::user_dirs(), transcripts: HashMap::new() }
     }
 }
 
@@ -23,5 +32,13 @@ impl ProgramSource for Source {
     fn load(&mut self, launch: &LaunchDir) -> Loaded {
         let loaded = self.workspace.load(launch, &self.user);
         Loaded { program: loaded.program, root: loaded.root }
+    }
+
+    fn gauge(&mut self, transcript: &Path) -> Option<GaugeReading> {
+        if self.transcripts.len() >= TRANSCRIPTS && !self.transcripts.contains_key(transcript) {
+            self.transcripts.clear();
+        }
+        let reading = self.transcripts.entry(transcript.to_owned()).or_default().read(transcript).ok()?;
+        Some(GaugeReading { tokens: reading.tokens, window: reading.window })
     }
 }

@@ -14,7 +14,7 @@ use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
 
 use super::clock::Clock;
 use super::core::{Consequences, Core, Kept};
-use super::loader::{Delivery, Loader};
+use super::loader::{Delivery, GaugeReading, Loaded, Loader};
 use super::status;
 
 /// How long to wait for a program before going on with the one that was in force: a network drive may hang.
@@ -158,22 +158,28 @@ impl Actor {
                     Some(message) => if self.hear(message, &mut inbox).await == Course::Leave { return },
                     None => return,
                 },
-                Some((launch, loaded)) = deliveries.recv() => {
-                    let (program, root) = loaded.map(|loaded| (loaded.program, loaded.root)).unzip();
-                    if program.is_none() {
-                        tracing::error!("the compiler failed for {launch}");
-                    }
-                    let consequences = match program {
-                        Some(program) => {
-                            self.quiet_period = program.config().quiet_period;
-                            self.core.in_force(self.clock.now(), &launch, program)
-                        }
-                        None => self.core.not_loaded(self.clock.now(), &launch),
-                    };
-                    self.carry_out(consequences, None);
-                    self.loaded(&launch, root.as_ref());
-                }
+                Some(delivery) = deliveries.recv() => self.delivered(delivery),
                 () = sleep_until(alarm) => if self.ring() == Course::Leave { return },
+            }
+        }
+    }
+
+    fn delivered(&mut self, delivery: Delivery) {
+        match delivery {
+            Delivery::Program(launch, Some(Loaded { program, root })) => {
+                self.quiet_period = program.config().quiet_period;
+                let consequences = self.core.in_force(self.clock.now(), &launch, program);
+                self.carry_out(consequences, None);
+                self.loaded(&launch, Some(&root));
+            }
+            Delivery::Program(launch, None) => {
+                tracing::error!("the compiler failed for {launch}");
+                let consequences = self.core.not_loaded(self.clock.now(), &launch);
+                self.carry_out(consequences, None);
+                self.loaded(&launch, None);
+            }
+            Delivery::Gauge(session, GaugeReading { tokens, window }) => {
+                self.happened(Event::GaugeRead { session, tokens, window }, None);
             }
         }
     }
@@ -270,6 +276,12 @@ impl Actor {
             }
             _ => {
                 let launch = session.map_or(&job.origin.launch, |session| &session.launch).clone();
+                if matches!(job.fact, Fact::Stopped { .. })
+                    && let Some(transcript) = &job.origin.transcript
+                    && self.core.wants_gauge(&launch)
+                {
+                    self.loader.order_gauge(&id, transcript);
+                }
                 self.waiting.insert(id.clone(), VecDeque::from([job]));
                 self.load(&launch, Waiter::Session(id));
             }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::engine::{Effect, Event, Session, SessionId, State, Ticket, TicketId, TicketState, WakeId};
-use crate::host::protocol::{DueFork, Instructions, Token, WakeOrder};
-use crate::ir::{LaunchDir, Program, Programs, Time};
+use crate::engine::{Effect, Event, Outcome, Session, SessionId, State, Ticket, TicketId, TicketState, WakeId};
+use crate::host::protocol::{DueFork, Instructions, Predecessor, Token, WakeOrder};
+use crate::ir::{ForkName, LaunchDir, Program, Programs, Time};
 use crate::journal::{Entry, Journal, Opened};
 
 use super::random::Random;
@@ -86,6 +86,11 @@ impl Core {
         Some(self.keep(&entry, effects))
     }
 
+    /// Whether the size of a session's context matters at `launch`: not if no fork there has a threshold.
+    pub(super) fn wants_gauge(&self, launch: &LaunchDir) -> bool {
+        self.programs.get(launch).is_none_or(|program| program.with_threshold().next().is_some())
+    }
+
     /// The program at `launch` could not be compiled. One that was stays in force; one that is only known from the
     /// journal has no bodies, so there is none.
     pub(super) fn not_loaded(&mut self, at: Time, launch: &LaunchDir) -> Option<Consequences> {
@@ -143,6 +148,7 @@ impl Core {
             conversation: session.conversation.clone(),
             root: session.root.clone(),
             issued: ticket.issued,
+            predecessors: fork.map(|fork| predecessors(session, ticket, &fork.after)).unwrap_or_default(),
         }
     }
 
@@ -153,7 +159,9 @@ impl Core {
         let mut forks: Vec<DueFork> =
             open.filter_map(|ticket| self.instructions_of(ticket.id)).map(|known| DueFork::from(&known)).collect();
         forks.sort_by(|one, other| one.fork.cmp(&other.fork));
-        WakeOrder { wake, forks }
+        let held = self.state.session(session).into_iter().flat_map(|session| &session.held);
+        let held = held.map(|held| held.fork.clone()).collect();
+        WakeOrder { wake, forks, held }
     }
 
     /// What a ticket stands for.
@@ -178,6 +186,23 @@ impl Core {
             tracing::error!("cannot write the journal: {error}");
         }
     }
+}
+
+/// What became of the forks of the same batch that a ticket's fork waited for. One that was in the batch and has no run
+/// is told too: its dependent may rest on what it did not do.
+fn predecessors(session: &Session, ticket: &Ticket, after: &[ForkName]) -> Vec<Predecessor> {
+    let in_batch = after.iter().filter_map(|name| session.ticket_in_batch(ticket.batch, name));
+    in_batch
+        .filter(|predecessor| predecessor.wake < ticket.wake)
+        .map(|predecessor| {
+            let end = predecessor.run().and_then(|run| run.end.as_ref());
+            Predecessor {
+                fork: predecessor.fork.clone(),
+                outcome: predecessor.run().map(|_| end.map_or(Outcome::Lost, |end| end.outcome)),
+                report: end.and_then(|end| end.report.clone()),
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]

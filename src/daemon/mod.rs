@@ -29,7 +29,7 @@ use self::actor::Actor;
 use self::core::Core;
 use self::seat::{Seat, SeatError};
 
-pub use loader::{Loaded, ProgramSource};
+pub use loader::{GaugeReading, Loaded, ProgramSource};
 
 /// How many messages of connections may wait for the actor before connections have to.
 const MESSAGES: usize = 256;

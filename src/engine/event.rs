@@ -1,6 +1,7 @@
 //! What can happen: facts from the host, from the daemon's connections, and the passing of time.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +74,9 @@ pub struct Origin {
     pub launch: LaunchDir,
     /// The client's process, where the host tells it.
     pub client: Option<ClientProcess>,
+    /// The file in which the client keeps the conversation.
+    #[serde(default)]
+    pub transcript: Option<PathBuf>,
     /// Tag sets given by the session's environment.
     #[serde(default)]
     pub tags: TagOverride,
@@ -95,7 +99,7 @@ pub struct TagOverride {
 #[serde(rename_all = "snake_case")]
 pub enum Fact<T = Option<TicketId>> {
     /// The session has begun, or goes on under a new client process.
-    Started(StartSource),
+    Started(Start),
     /// A turn has begun.
     Prompt {
         /// The turn.
@@ -172,6 +176,24 @@ impl<T> Fact<T> {
             Self::SubagentStopped { agent, report } => Fact::SubagentStopped { agent, report },
             Self::Ended => Fact::Ended,
         }
+    }
+}
+
+/// How a session began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// Why.
+    pub source: StartSource,
+    /// Tokens in the context, where the client tells.
+    #[serde(default)]
+    pub tokens: Option<u64>,
+    /// What the model's id says of the context window.
+    pub window: WindowSign,
+}
+
+impl From<StartSource> for Start {
+    fn from(source: StartSource) -> Self {
+        Self { source, tokens: None, window: WindowSign::None }
     }
 }
 

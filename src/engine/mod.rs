@@ -42,7 +42,7 @@ use due::View;
 pub use effect::{Denial, Effect};
 pub use event::{
     BackgroundTask, Caller, Event, Evidence, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure,
-    StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
+    Start, StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
 };
 use gauge::Windows;
 pub use gauge::{Gauge, WindowSign};
@@ -169,7 +169,7 @@ impl State {
             session.client = origin.client.or(session.client);
         }
         match fact {
-            Fact::Started(source) => self.started(work, id, source),
+            Fact::Started(start) => self.started(work, id, start),
             Fact::Prompt { mark, prompt, mode } => self.prompted(work, id, &mark, prompt, mode),
             Fact::Stopped { mark, kind, background, mode } => self.stopped(work, id, &mark, kind, background, mode),
             Fact::SpawnRequested { tool_use, ticket, caller } => {
@@ -187,14 +187,18 @@ impl State {
     }
 
     fn gauge_read(&mut self, work: &mut Work<'_>, id: &SessionId, tokens: Option<u64>, window: WindowSign) {
+        self.set_gauge(work.now, id, tokens, window);
+        self.settle(work, id);
+    }
+
+    fn set_gauge(&mut self, now: Time, id: &SessionId, tokens: Option<u64>, window: WindowSign) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         self.windows.observe(&session.conversation, tokens, window);
         session.gauge = tokens.map(|tokens| match session.gauge {
             // The same reading again is no news: the threshold was reached when it was first read.
             Some(known) if known.tokens == tokens => known,
-            _ => Gauge { tokens, at: work.now },
+            _ => Gauge { tokens, at: now },
         });
-        self.settle(work, id);
     }
 
     fn restarted(&mut self, work: &mut Work<'_>) {

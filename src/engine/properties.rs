@@ -171,7 +171,7 @@ impl World {
                 self.apply("stop", Some(s), |play| play.fact(SESSIONS[s], fact));
             }
             Step::Delivered(s) => {
-                self.apply("ack", Some(s), |play| play.event(Event::WakeDelivered(SESSIONS[s].into())))
+                self.apply("ack", Some(s), |play| play.event(Event::WakeDelivered(SESSIONS[s].into())));
             }
             Step::WakeTurn(s) => self.apply("prompt", Some(s), |play| play.prompt(SESSIONS[s], Prompt::Wake)),
             Step::Redeem(s, which, how) => self.redeem(s, which, how),
@@ -235,7 +235,9 @@ impl World {
             }
             Step::Resume(s) => {
                 self.ledger.crossed.remove(&SESSIONS[s].into());
-                self.apply("genuine", Some(s), |play| play.fact(SESSIONS[s], Fact::Started(StartSource::Resume)));
+                self.apply("genuine", Some(s), |play| {
+                    play.fact(SESSIONS[s], Fact::Started(StartSource::Resume.into()))
+                });
             }
         }
     }

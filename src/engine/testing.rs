@@ -117,6 +117,7 @@ impl Play {
             conversation: session.into(),
             launch: launch(),
             client: None,
+            transcript: None,
             tags: TagOverride::default(),
         };
         self.event(Event::Host { origin, root: ProjectRoot::new("/project"), fact })

@@ -162,7 +162,7 @@ fn throttles_outlive_the_session() {
     play.obey("s");
     play.fact("s", Fact::Ended);
     assert_eq!(play.state.sessions().count(), 0);
-    play.fact("s", Fact::Started(StartSource::Resume));
+    play.fact("s", Fact::Started(StartSource::Resume.into()));
     play.turn("s");
     play.until(at(109));
     assert_eq!(play.woken.len(), 1);
@@ -206,10 +206,11 @@ fn tags_filter_and_the_session_s_environment_has_the_last_word() {
         conversation: "s".into(),
         launch: launch(),
         client: None,
+        transcript: None,
         tags: TagOverride { enable: None, disable: Some([].into()) },
     };
     let root = ProjectRoot::new("/project");
-    play.event(Event::Host { origin, root, fact: Fact::Started(StartSource::Startup) });
+    play.event(Event::Host { origin, root, fact: Fact::Started(StartSource::Startup.into()) });
     play.turn("s");
     play.until(at(20));
     assert_eq!(play.woken.len(), 1, "set but empty: nothing is disabled");
@@ -482,13 +483,19 @@ fn a_run_ends_once_whoever_says_so() {
 #[test]
 fn one_client_process_has_one_session() {
     let mut play = Play::with(vec![fork("a", 10)]);
-    let start = |play: &mut Play, session: &str, source| {
+    let start = |play: &mut Play, session: &str, source: StartSource| {
         let client = Some(ClientProcess { pid: 7, start: 1 });
         let conversation = session.into();
-        let origin =
-            Origin { session: session.into(), conversation, launch: launch(), client, tags: TagOverride::default() };
+        let origin = Origin {
+            session: session.into(),
+            conversation,
+            launch: launch(),
+            client,
+            transcript: None,
+            tags: TagOverride::default(),
+        };
         let root = ProjectRoot::new("/project");
-        play.event(Event::Host { origin, root, fact: Fact::Started(source) });
+        play.event(Event::Host { origin, root, fact: Fact::Started(source.into()) });
     };
     start(&mut play, "phantom", StartSource::Startup);
     start(&mut play, "real", StartSource::Resume);
@@ -585,7 +592,8 @@ fn a_threshold_fires_at_the_stop_that_finds_it_reached_and_once_a_leg() {
     }
     assert_eq!(play.reasons("s", "full"), [1_000, 2_000].map(|size| Reason::ThresholdSpent(tokens(size))));
 
-    play.fact("s", Fact::Started(StartSource::Resume));
+    let resume = Start { source: StartSource::Resume, tokens: Some(3_000), window: WindowSign::None };
+    play.fact("s", Fact::Started(resume));
     play.turn("s");
     assert_eq!(play.woken.len(), 3, "a resume begins a fresh leg");
     let trigger = play.state.session(&"s".into()).unwrap().tickets.last().unwrap().trigger;

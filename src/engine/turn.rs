@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::effect::Effect;
 use super::event::{
-    BackgroundTask, Evidence, Mark, Outcome, PermissionMode, Prompt, StartSource, TaskKind, TaskNotice, TurnKind,
+    BackgroundTask, Evidence, Mark, Outcome, PermissionMode, Prompt, Start, StartSource, TaskKind, TaskNotice,
+    TurnKind,
 };
 use super::id::{PollId, SessionId, TaskId};
 use super::session::{Pause, Poll, StopOrder, Turn};
@@ -12,8 +13,8 @@ use super::ticket::call_description;
 use super::{State, Work};
 
 impl State {
-    pub(super) fn started(&mut self, work: &mut Work<'_>, id: &SessionId, source: StartSource) {
-        match source {
+    pub(super) fn started(&mut self, work: &mut Work<'_>, id: &SessionId, start: Start) {
+        match start.source {
             // The client has compacted the conversation on its way: nothing began and nothing ended.
             StartSource::Compact => {}
             StartSource::Startup | StartSource::Resume | StartSource::Clear => {
@@ -25,6 +26,7 @@ impl State {
                 // A fresh leg: each threshold may fire again.
                 session.spent.clear();
                 session.background.clear();
+                self.set_gauge(work.now, id, start.tokens, start.window);
             }
         }
     }

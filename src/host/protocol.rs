@@ -102,6 +102,9 @@ pub struct WakeOrder {
     pub wake: WakeId,
     /// The forks, one ticket each, in byte order of their names.
     pub forks: Vec<DueFork>,
+    /// The forks that came due with these and wait for some of them.
+    #[serde(default)]
+    pub held: Vec<ForkName>,
 }
 
 /// A fork to be spawned.
@@ -143,6 +146,20 @@ pub struct Instructions {
     pub root: ProjectRoot,
     /// When the ticket was issued.
     pub issued: Time,
+    /// What became of the forks that it waited for.
+    #[serde(default)]
+    pub predecessors: Vec<Predecessor>,
+}
+
+/// What became of a fork that another one waited for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Predecessor {
+    /// The fork.
+    pub fork: ForkName,
+    /// How its run ended; `None` if it never ran.
+    pub outcome: Option<Outcome>,
+    /// Its report.
+    pub report: Option<String>,
 }
 
 /// How things stand, for `autofork status`.

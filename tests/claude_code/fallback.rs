@@ -8,9 +8,7 @@ use crate::support::mock_api::Conduct;
 fn without_the_pre_tool_use_hook_the_fork_reads_its_file_and_still_counts_as_the_run() {
     let mut sandbox = scene::sandbox(&["journal"]);
     sandbox.remove_hook("PreToolUse");
-    let Some(mut scene) =
-        Scene::start_in(sandbox, Conduct::Obedient, Permissions::AgentsAndReading)
-    else {
+    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::AgentsAndReading) else {
         return;
     };
     scene.prompt("hello there");
@@ -21,10 +19,6 @@ fn without_the_pre_tool_use_hook_the_fork_reads_its_file_and_still_counts_as_the
     assert!(reports[0].contains(&body_of("journal")), "{reports:?}");
     // Were it not known as the fork's run, its end would count as work of the user's, and begin another pause.
     scene.assert_quiet();
-    scene.assert_counts(Counts {
-        wakes: 1,
-        forks: 1,
-        reports: 1,
-    });
+    scene.assert_counts(Counts { wakes: 1, forks: 1, reports: 1 });
     scene.assert_clean_screen();
 }

@@ -25,37 +25,22 @@ fn an_idle_fork_fires_once_in_each_pause() {
     let reports = scene.wait_for_reports(1);
     assert!(reports[0].contains("report of"), "{reports:?}");
     scene.assert_quiet();
-    scene.assert_counts(Counts {
-        wakes: 1,
-        forks: 1,
-        reports: 1,
-    });
+    scene.assert_counts(Counts { wakes: 1, forks: 1, reports: 1 });
 
     // A typed prompt begins another one.
     scene.prompt("and once more");
     let second = scene.wait_for_wake(2);
     let second_text = second.newest_text();
-    assert_ne!(
-        tickets(&second_text),
-        tickets(&wake_text),
-        "a ticket is used once"
-    );
+    assert_ne!(tickets(&second_text), tickets(&wake_text), "a ticket is used once");
     scene.wait_for_reports(2);
     scene.assert_quiet();
-    scene.assert_counts(Counts {
-        wakes: 2,
-        forks: 2,
-        reports: 2,
-    });
+    scene.assert_counts(Counts { wakes: 2, forks: 2, reports: 2 });
 
     // The parent read the ticket, and never the words behind it.
     for request in scene.api.requests() {
         let text = request.all_text();
         if request.kind == Kind::Parent {
-            assert!(
-                !text.contains(&body_of("journal")),
-                "the parent read the body in {request}"
-            );
+            assert!(!text.contains(&body_of("journal")), "the parent read the body in {request}");
         }
     }
     scene.assert_clean_screen();
@@ -73,12 +58,7 @@ fn forks_share_one_wake_and_all_of_their_parents_cached_prefix() {
     let mut reports = scene.wait_for_reports(2);
     reports.sort();
     for (report, name) in reports.iter().zip(["diary", "journal"]) {
-        assert!(
-            forks
-                .iter()
-                .any(|fork| fork.fork_directive().unwrap().contains(&body_of(name))),
-            "{name}"
-        );
+        assert!(forks.iter().any(|fork| fork.fork_directive().unwrap().contains(&body_of(name))), "{name}");
         assert!(report.contains("report of"), "{report}");
     }
     for fork in forks {
@@ -93,18 +73,13 @@ fn forks_share_one_wake_and_all_of_their_parents_cached_prefix() {
         assert_eq!(own.len(), 2, "{fork}");
     }
     scene.assert_quiet();
-    scene.assert_counts(Counts {
-        wakes: 1,
-        forks: 2,
-        reports: 2,
-    });
+    scene.assert_counts(Counts { wakes: 1, forks: 2, reports: 2 });
 }
 
 #[test]
 fn an_agent_call_without_a_ticket_is_left_alone() {
     let permissions = Permissions::AgentsAndReading;
-    let Some(mut scene) = Scene::start_in(scene::sandbox(&[]), Conduct::Obedient, permissions)
-    else {
+    let Some(mut scene) = Scene::start_in(scene::sandbox(&[]), Conduct::Obedient, permissions) else {
         return;
     };
     // The scripted model makes every call that stands on a line of its own, whoever wrote it.
@@ -113,9 +88,6 @@ fn an_agent_call_without_a_ticket_is_left_alone() {
     let forks = scene.wait_for_forks(1);
     assert_eq!(forks[0].fork_directive().unwrap(), "Count the ducks.");
     let reports = scene.wait_for_reports(1);
-    assert!(
-        reports[0].contains("report of Count the ducks."),
-        "{reports:?}"
-    );
+    assert!(reports[0].contains("report of Count the ducks."), "{reports:?}");
     scene.assert_clean_screen();
 }

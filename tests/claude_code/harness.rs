@@ -6,16 +6,14 @@ use serde_json::{Value, json};
 use crate::scene::tickets;
 use crate::support::mock_api::{Answer, Block, Conduct, Kind, Model, Request, Scripted};
 
-const DIARY: &str = r#"{"subagent_type":"fork","description":"autofork: diary","prompt":"ticket one, /p/forks/diary.md"}"#;
-const JOURNAL: &str = r#"{"subagent_type":"fork","description":"autofork: journal","prompt":"ticket two, /p/forks/a b/journal.md"}"#;
+const DIARY: &str =
+    r#"{"subagent_type":"fork","description":"autofork: diary","prompt":"ticket one, /p/forks/diary.md"}"#;
+const JOURNAL: &str =
+    r#"{"subagent_type":"fork","description":"autofork: journal","prompt":"ticket two, /p/forks/a b/journal.md"}"#;
 
 /// A request of the main conversation with these messages.
 fn request(messages: &[Value]) -> Request {
-    Request::new(
-        7,
-        "/v1/messages",
-        json!({"tools": [{"name": "Agent"}], "messages": messages}),
-    )
+    Request::new(7, "/v1/messages", json!({"tools": [{"name": "Agent"}], "messages": messages}))
 }
 
 fn user(text: &str) -> Value {
@@ -29,22 +27,15 @@ fn call(input: &str) -> Value {
 
 /// A session that was woken with both calls; the client's own reminder follows.
 fn woken() -> Vec<Value> {
-    let wake = format!(
-        "<summary>Stop hook feedback</summary>\nTwo forks are due.\n{DIARY}\n{JOURNAL}\nOne short line."
-    );
+    let wake =
+        format!("<summary>Stop hook feedback</summary>\nTwo forks are due.\n{DIARY}\n{JOURNAL}\nOne short line.");
     let answered = json!({"role": "assistant", "content": [{"type": "text", "text": "Reply #1"}]});
-    vec![
-        user("hello"),
-        answered,
-        user(&wake),
-        json!({"role": "system", "content": "Today is a day."}),
-    ]
+    vec![user("hello"), answered, user(&wake), json!({"role": "system", "content": "Today is a day."})]
 }
 
 /// The first request of the fork that the diary's call started.
 fn fork(directive: &str) -> Vec<Value> {
-    let start =
-        format!("<fork-boilerplate>\nRules.\n</fork-boilerplate>\n\nYour directive: {directive}");
+    let start = format!("<fork-boilerplate>\nRules.\n</fork-boilerplate>\n\nYour directive: {directive}");
     let mut messages = woken();
     messages.extend([call(DIARY), user(&start)]);
     messages
@@ -71,10 +62,7 @@ fn agent(input: &str) -> String {
 
 #[test]
 fn the_model_makes_the_calls_of_a_wake_text_and_then_ends_its_turn() {
-    assert_eq!(
-        answer(Conduct::Obedient, &woken()),
-        [agent(DIARY), agent(JOURNAL)]
-    );
+    assert_eq!(answer(Conduct::Obedient, &woken()), [agent(DIARY), agent(JOURNAL)]);
     let mut started = woken();
     let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "launched"});
     started.extend([call(DIARY), json!({"role": "user", "content": [result]})]);
@@ -84,10 +72,7 @@ fn the_model_makes_the_calls_of_a_wake_text_and_then_ends_its_turn() {
 #[test]
 fn an_old_wake_text_is_not_followed_again() {
     let mut later = woken();
-    later.extend([
-        json!({"role": "assistant", "content": "Done."}),
-        user("and now?"),
-    ]);
+    later.extend([json!({"role": "assistant", "content": "Done."}), user("and now?")]);
     assert_eq!(answer(Conduct::Obedient, &later), ["Reply #7"]);
 }
 
@@ -97,32 +82,17 @@ fn a_disobedient_model_disobeys() {
     assert_eq!(answer(Conduct::SpawnsTwice, &woken()), twice);
     assert_eq!(answer(Conduct::NeverSpawns, &woken()), ["Reply #7"]);
     for call in answer(Conduct::AddsNameAndModel, &woken()) {
-        assert!(
-            call.contains(r#""name":"helper""#) && call.contains(r#""model":"haiku""#),
-            "{call}"
-        );
+        assert!(call.contains(r#""name":"helper""#) && call.contains(r#""model":"haiku""#), "{call}");
     }
-    assert_eq!(
-        answer(Conduct::ForkSpawnsSister, &fork("Write.")),
-        [agent(JOURNAL)]
-    );
+    assert_eq!(answer(Conduct::ForkSpawnsSister, &fork("Write.")), [agent(JOURNAL)]);
 }
 
 #[test]
 fn a_fork_reports_and_reads_its_file_when_it_was_told_no_more_than_that() {
     assert_eq!(request(&fork("Write.")).kind, Kind::Fork);
-    assert_eq!(
-        answer(Conduct::Obedient, &fork("Write.\nOnly this.")),
-        ["report of Write."]
-    );
-    let unredeemed = answer(
-        Conduct::Obedient,
-        &fork("Ticket one: read \"/p/forks/a b/diary.md\" and follow it."),
-    );
-    assert_eq!(
-        unredeemed,
-        [r#"Read {"file_path":"/p/forks/a b/diary.md"}"#]
-    );
+    assert_eq!(answer(Conduct::Obedient, &fork("Write.\nOnly this.")), ["report of Write."]);
+    let unredeemed = answer(Conduct::Obedient, &fork("Ticket one: read \"/p/forks/a b/diary.md\" and follow it."));
+    assert_eq!(unredeemed, [r#"Read {"file_path":"/p/forks/a b/diary.md"}"#]);
 }
 
 #[test]

@@ -16,24 +16,14 @@ fn a_daemon_killed_while_the_hook_is_parked_costs_nothing() {
     scene.prompt("hello there");
     let daemon = wait_until_parked(&scene);
     daemon.kill();
-    assert!(
-        daemon.wait_until_gone(SOON),
-        "SIGKILL did not end the daemon"
-    );
+    assert!(daemon.wait_until_gone(SOON), "SIGKILL did not end the daemon");
 
     let directive = scene.wait_for_forks(1)[0].fork_directive().unwrap();
     assert!(directive.contains(&body_of("journal")), "{directive}");
     scene.wait_for_reports(1);
     scene.assert_quiet();
-    scene.assert_counts(Counts {
-        wakes: 1,
-        forks: 1,
-        reports: 1,
-    });
-    let successor = scene
-        .sandbox
-        .daemon()
-        .expect("the hook started another daemon");
+    scene.assert_counts(Counts { wakes: 1, forks: 1, reports: 1 });
+    let successor = scene.sandbox.daemon().expect("the hook started another daemon");
     assert_ne!(successor.pid, daemon.pid);
     scene.assert_clean_screen();
 }
@@ -60,19 +50,14 @@ fn wait_until_parked(scene: &Scene) -> Process {
 fn where_no_daemon_can_start_the_session_is_a_plain_one() {
     let mut sandbox = scene::sandbox(&["journal"]);
     sandbox.make_home_unusable();
-    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser)
-    else {
+    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser) else {
         return;
     };
     scene.prompt("hello there");
     scene.assert_quiet();
     scene.prompt("and once more");
     scene.assert_quiet();
-    scene.assert_counts(Counts {
-        wakes: 0,
-        forks: 0,
-        reports: 0,
-    });
+    scene.assert_counts(Counts { wakes: 0, forks: 0, reports: 0 });
     scene.assert_clean_screen();
     assert!(!scene.client.screen().to_lowercase().contains("hook"));
     assert!(scene.sandbox.daemon().is_none());
@@ -82,17 +67,12 @@ fn where_no_daemon_can_start_the_session_is_a_plain_one() {
 fn a_binary_that_cannot_run_leaves_a_plain_session() {
     let mut sandbox = scene::sandbox(&["journal"]);
     sandbox.break_binary();
-    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser)
-    else {
+    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser) else {
         return;
     };
     scene.prompt("hello there");
     scene.assert_quiet();
-    scene.assert_counts(Counts {
-        wakes: 0,
-        forks: 0,
-        reports: 0,
-    });
+    scene.assert_counts(Counts { wakes: 0, forks: 0, reports: 0 });
     scene.assert_clean_screen();
     assert!(!scene.client.screen().to_lowercase().contains("hook"));
 }
@@ -110,10 +90,7 @@ fn a_run_without_a_person_leaves_no_trace() {
     assert!(ended, "{screen}\n{transcript}");
     assert!(screen.contains("Reply #"), "{screen}\n{transcript}");
     let requests = api.requests();
-    let of_parent = requests
-        .iter()
-        .filter(|request| request.kind == Kind::Parent)
-        .count();
+    let of_parent = requests.iter().filter(|request| request.kind == Kind::Parent).count();
     assert_eq!(of_parent, 1, "{transcript}");
     assert!(!sandbox.autofork_home().exists(), "something was written");
     assert!(sandbox.daemon().is_none());

@@ -45,69 +45,46 @@ impl Scene {
     }
 
     /// A session in a sandbox that the scenario prepared.
-    pub(crate) fn start_in(
-        sandbox: Sandbox,
-        conduct: Conduct,
-        permissions: Permissions,
-    ) -> Option<Self> {
+    pub(crate) fn start_in(sandbox: Sandbox, conduct: Conduct, permissions: Permissions) -> Option<Self> {
         let program = install::client_or_skip()?;
         let api = MockApi::start(Scripted::new(conduct));
         let client = Client::start(&program, &sandbox, &api, permissions);
-        Some(Self {
-            client,
-            api,
-            sandbox,
-        })
+        Some(Self { client, api, sandbox })
     }
 
     /// Types a prompt and waits until the model was asked and its answer is on the screen.
     #[track_caller]
     pub(crate) fn prompt(&mut self, text: &str) {
         self.client.prompt(text);
-        let asked = |request: &&Request| {
-            request.kind == Kind::Parent && request.newest_text().contains(text)
-        };
-        let request = self.wait("the prompt's request", |requests| {
-            requests.iter().find(asked).cloned()
-        });
-        self.client
-            .wait_for_screen(&format!("Reply #{}", request.number));
+        let asked = |request: &&Request| request.kind == Kind::Parent && request.newest_text().contains(text);
+        let request = self.wait("the prompt's request", |requests| requests.iter().find(asked).cloned());
+        self.client.wait_for_screen(&format!("Reply #{}", request.number));
     }
 
     /// The request of the first, second, ... wake (counted from 1), once it came.
     #[track_caller]
     pub(crate) fn wait_for_wake(&self, number: usize) -> Request {
-        self.wait("a wake", |requests| {
-            wakes(requests).get(number - 1).cloned()
-        })
+        self.wait("a wake", |requests| wakes(requests).get(number - 1).cloned())
     }
 
     /// The first requests of `count` forks, once all came, in the order of their coming.
     #[track_caller]
     pub(crate) fn wait_for_forks(&self, count: usize) -> Vec<Request> {
-        self.wait("a fork's request", |requests| {
-            Some(forks(requests)).filter(|forks| forks.len() >= count)
-        })
+        self.wait("a fork's request", |requests| Some(forks(requests)).filter(|forks| forks.len() >= count))
     }
 
     /// The reports that reached the parent, once there are `count`.
     #[track_caller]
     pub(crate) fn wait_for_reports(&self, count: usize) -> Vec<String> {
-        self.wait("a report", |requests| {
-            Some(reports(requests)).filter(|reports| reports.len() >= count)
-        })
+        self.wait("a report", |requests| Some(reports(requests)).filter(|reports| reports.len() >= count))
     }
 
     /// What the model was told its tool calls did, once it was told.
     #[track_caller]
     pub(crate) fn wait_for_tool_results(&self, kind: Kind) -> Vec<String> {
         self.wait("a tool result", |requests| {
-            let of_kind = requests
-                .iter()
-                .filter(|request| request.kind == kind && !request.starts_fork());
-            of_kind
-                .map(Request::tool_results)
-                .find(|results| !results.is_empty())
+            let of_kind = requests.iter().filter(|request| request.kind == kind && !request.starts_fork());
+            of_kind.map(Request::tool_results).find(|results| !results.is_empty())
         })
     }
 
@@ -119,15 +96,8 @@ impl Scene {
         sleep(Duration::from_secs(2));
         let before = self.api.requests().len();
         sleep(TWO_DEADLINES);
-        let since: Vec<String> = self.api.requests()[before..]
-            .iter()
-            .map(Request::to_string)
-            .collect();
-        assert!(
-            since.is_empty(),
-            "the session was to stay quiet, but there came:\n{}",
-            since.join("\n")
-        );
+        let since: Vec<String> = self.api.requests()[before..].iter().map(Request::to_string).collect();
+        assert!(since.is_empty(), "the session was to stay quiet, but there came:\n{}", since.join("\n"));
     }
 
     /// Checks that exactly this often something happened in the whole session so far.
@@ -147,10 +117,7 @@ impl Scene {
     pub(crate) fn assert_clean_screen(&self) {
         let screen = self.client.screen();
         for word in ["error", "failed", "hook stopped", "not found"] {
-            assert!(
-                !screen.to_lowercase().contains(word),
-                "the screen says {word:?}"
-            );
+            assert!(!screen.to_lowercase().contains(word), "the screen says {word:?}");
         }
     }
 
@@ -172,36 +139,22 @@ pub(crate) struct Counts {
 }
 
 fn wakes(requests: &[Request]) -> Vec<Request> {
-    requests
-        .iter()
-        .filter(|request| request.is_wake())
-        .cloned()
-        .collect()
+    requests.iter().filter(|request| request.is_wake()).cloned().collect()
 }
 
 fn forks(requests: &[Request]) -> Vec<Request> {
-    requests
-        .iter()
-        .filter(|request| request.starts_fork())
-        .cloned()
-        .collect()
+    requests.iter().filter(|request| request.starts_fork()).cloned().collect()
 }
 
 fn reports(requests: &[Request]) -> Vec<String> {
-    let parents = requests
-        .iter()
-        .filter(|request| request.kind == Kind::Parent);
+    let parents = requests.iter().filter(|request| request.kind == Kind::Parent);
     parents.flat_map(Request::reports).collect()
 }
 
 /// The tickets in a text: `af-` and 32 hexadecimal digits.
 pub(crate) fn tickets(text: &str) -> Vec<&str> {
-    let candidates = text
-        .match_indices("af-")
-        .filter_map(|(start, _)| text.get(start..start + 35));
-    candidates
-        .filter(|ticket| ticket[3..].bytes().all(|digit| digit.is_ascii_hexdigit()))
-        .collect()
+    let candidates = text.match_indices("af-").filter_map(|(start, _)| text.get(start..start + 35));
+    candidates.filter(|ticket| ticket[3..].bytes().all(|digit| digit.is_ascii_hexdigit())).collect()
 }
 
 impl Drop for Scene {

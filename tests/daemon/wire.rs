@@ -33,7 +33,7 @@ fn nonsense_is_answered_or_ignored_and_costs_nobody_else() {
     assert!(wire.hear().is_none_or(|reply| reply["failed"].is_string()));
 
     let mut wire = Wire::greeted(&stage);
-    wire.say(&json!({ "fact": { "origin": origin(&stage, "s"), "fact": { "started": "startup" } } }));
+    wire.say(&json!({ "fact": { "origin": origin(&stage, "s"), "fact": { "started": { "source": "startup", "window": "none" } } } }));
     assert_eq!(wire.hear().unwrap(), "done");
     assert_eq!(stage.ended(daemon).unwrap(), None);
 }

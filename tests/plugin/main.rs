@@ -2,10 +2,7 @@
 //!
 //! Nothing here needs Claude Code. The binary is a two-line script in a temporary folder that says which one it is.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a failed unwrap is the failure"
-)]
+#![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is the failure")]
 
 mod manifest;
 mod shim;

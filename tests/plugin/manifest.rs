@@ -44,10 +44,7 @@ fn hooks() -> Vec<(String, Value, Value)> {
 #[test]
 fn exactly_the_events_we_use_are_hooked() {
     let mut hooked: Vec<String> = hooks().into_iter().map(|(event, ..)| event).collect();
-    let mut wanted: Vec<String> = EVENTS
-        .iter()
-        .map(|(event, _)| (*event).to_owned())
-        .collect();
+    let mut wanted: Vec<String> = EVENTS.iter().map(|(event, _)| (*event).to_owned()).collect();
     hooked.sort();
     wanted.sort();
     assert_eq!(hooked, wanted);

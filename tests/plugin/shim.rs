@@ -16,12 +16,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self {
-            folder: tempfile::Builder::new()
-                .prefix("o'brien \"x\" $HOME ")
-                .tempdir()
-                .unwrap(),
-        }
+        Self { folder: tempfile::Builder::new().prefix("o'brien \"x\" $HOME ").tempdir().unwrap() }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -49,10 +44,7 @@ impl World {
     /// A copy of the shim in a plugin folder; inside what looks like our checkout if `neighbour` is our crate.
     fn plugin_beside(&self, root: &str, neighbour: Option<&str>) -> PathBuf {
         if let Some(name) = neighbour {
-            self.write(
-                &format!("{root}/lsp/Cargo.toml"),
-                &format!("[package]\nname = \"{name}\"\n"),
-            );
+            self.write(&format!("{root}/lsp/Cargo.toml"), &format!("[package]\nname = \"{name}\"\n"));
         }
         let shim = fs::read_to_string(super::plugin().join("hooks/autofork-hook")).unwrap();
         self.write(&format!("{root}/plugin/hooks/autofork-hook"), &shim)
@@ -126,26 +118,17 @@ fn it_looks_in_five_places_in_order() {
         let first = world.path("no such folder");
         let installed = world.binary("usr bin/autofork");
         let path = with_tools(&[&first, installed.parent().unwrap()]);
-        let variables: [(&str, &Path); 3] = [
-            ("AUTOFORK_BIN", &named),
-            ("CLAUDE_PLUGIN_DATA", &world.path("data")),
-            ("PATH", &path),
-        ];
+        let variables: [(&str, &Path); 3] =
+            [("AUTOFORK_BIN", &named), ("CLAUDE_PLUGIN_DATA", &world.path("data")), ("PATH", &path)];
         let through = |name: &str| world.path("checkout/plugin/hooks/../..").join(name);
 
         assert_became(&run(shell, &shim, &["stop"], &variables), &named);
         fs::remove_file(&named).unwrap();
         assert_became(&run(shell, &shim, &["stop"], &variables), &data);
         fs::remove_file(data).unwrap();
-        assert_became(
-            &run(shell, &shim, &["stop"], &variables),
-            &through("target/release/autofork"),
-        );
+        assert_became(&run(shell, &shim, &["stop"], &variables), &through("target/release/autofork"));
         fs::remove_file(release).unwrap();
-        assert_became(
-            &run(shell, &shim, &["stop"], &variables),
-            &through("target/debug/autofork"),
-        );
+        assert_became(&run(shell, &shim, &["stop"], &variables), &through("target/debug/autofork"));
         fs::remove_file(debug).unwrap();
         assert_became(&run(shell, &shim, &["stop"], &variables), &installed);
         fs::remove_file(installed).unwrap();
@@ -160,12 +143,7 @@ fn no_environment_and_no_event_are_no_error() {
         let shim = world.plugin();
         assert_unnoticed(&run(shell, &shim, &["stop"], &[]));
         assert_unnoticed(&run(shell, &shim, &[], &[]));
-        assert_unnoticed(&run(
-            shell,
-            &shim,
-            &[""],
-            &[("AUTOFORK_BIN", &world.binary("af"))],
-        ));
+        assert_unnoticed(&run(shell, &shim, &[""], &[("AUTOFORK_BIN", &world.binary("af"))]));
     }
 }
 
@@ -179,13 +157,7 @@ fn what_is_not_an_executable_file_is_passed_over() {
         let plain = world.write("plain", "#!/bin/sh\necho no\n");
         let folder = world.path("folder");
         fs::create_dir(&folder).unwrap();
-        for wrong in [
-            plain,
-            folder,
-            world.path("missing"),
-            PathBuf::from("autofork"),
-            PathBuf::from("*"),
-        ] {
+        for wrong in [plain, folder, world.path("missing"), PathBuf::from("autofork"), PathBuf::from("*")] {
             let variables: [(&str, &Path); 2] = [("AUTOFORK_BIN", &wrong), ("PATH", &path)];
             assert_became(&run(shell, &shim, &["stop"], &variables), &installed);
         }
@@ -199,10 +171,7 @@ fn a_binary_that_cannot_run_ends_in_nothing_but_never_in_a_wake() {
         let shim = world.plugin();
         let broken = world.write("broken", "#!/no/such/interpreter\n");
         fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).unwrap();
-        let foreign = world.write(
-            "foreign",
-            "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0\u{2}\0\u{77}\0",
-        );
+        let foreign = world.write("foreign", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0\u{2}\0\u{77}\0");
         fs::set_permissions(&foreign, fs::Permissions::from_mode(0o755)).unwrap();
         for binary in [broken, foreign] {
             let variables: [(&str, &Path); 1] = [("AUTOFORK_BIN", &binary)];
@@ -224,10 +193,7 @@ fn nothing_in_the_project_folder_is_ever_run() {
         world.binary("installed/plugin/hooks/autofork");
         world.binary("installed/plugin/hooks/bin/autofork");
         for path in ["", ":", ".", ".:bin", "bin", "/nowhere::/nowhere"] {
-            let variables: [(&str, &Path); 2] = [
-                ("PATH", Path::new(path)),
-                ("CLAUDE_PLUGIN_DATA", Path::new("")),
-            ];
+            let variables: [(&str, &Path); 2] = [("PATH", Path::new(path)), ("CLAUDE_PLUGIN_DATA", Path::new(""))];
             assert_unnoticed(&run(shell, &shim, &["stop"], &variables));
         }
     }
@@ -259,19 +225,12 @@ fn status_and_output_are_the_binarys_own() {
         let variables: [(&str, &Path); 1] = [("AUTOFORK_BIN", &binary)];
         let output = run(shell, &shim, &["stop"], &variables);
         assert_eq!(
-            (
-                output.status.code(),
-                output.stdout.as_slice(),
-                output.stderr.as_slice()
-            ),
+            (output.status.code(), output.stdout.as_slice(), output.stderr.as_slice()),
             (Some(2), &b"out"[..], &b"wake"[..])
         );
         // A hook that must say nothing says nothing, whatever its binary does; its stdout is its answer.
         let output = run(shell, &shim, &["pre-tool-use"], &variables);
-        assert_eq!(
-            (output.stdout.as_slice(), output.stderr.as_slice()),
-            (&b"out"[..], &b""[..])
-        );
+        assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"out"[..], &b""[..]));
     }
 }
 
@@ -279,28 +238,17 @@ fn status_and_output_are_the_binarys_own() {
 fn it_uses_builtins_only() {
     let text = fs::read_to_string(super::plugin().join("hooks/autofork-hook")).unwrap();
     assert!(text.is_ascii() && !text.contains('\r'));
-    for line in text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with('#'))
-    {
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
         // A pipe, a command substitution and a background job each cost a process; `||` and `2>&3` do not.
         let bare = line.replace("||", "").replace("&&", "");
         assert!(
-            !bare.contains("$(")
-                && !bare.contains('`')
-                && !bare.contains(" | ")
-                && !bare.contains(" & "),
+            !bare.contains("$(") && !bare.contains('`') && !bare.contains(" | ") && !bare.contains(" & "),
             "{line}"
         );
     }
     for shell in SHELLS {
         // With no PATH at all, and no binary to find, a subprocess would be an error message.
         let world = World::new();
-        assert_unnoticed(&run(
-            shell,
-            &world.plugin(),
-            &["stop"],
-            &[("PATH", Path::new("/nowhere"))],
-        ));
+        assert_unnoticed(&run(shell, &world.plugin(), &["stop"], &[("PATH", Path::new("/nowhere"))]));
     }
 }

@@ -53,23 +53,12 @@ pub(crate) struct Client {
 impl Client {
     /// Starts an interactive session in the sandbox's project and waits until it takes input.
     #[track_caller]
-    pub(crate) fn start(
-        program: &Path,
-        sandbox: &Sandbox,
-        api: &MockApi,
-        permissions: Permissions,
-    ) -> Self {
+    pub(crate) fn start(program: &Path, sandbox: &Sandbox, api: &MockApi, permissions: Permissions) -> Self {
         let (arguments, mark): (&[&str], _) = match permissions {
             Permissions::OfNewUser => (&[], "auto mode on"),
-            Permissions::AgentsAndReading => (
-                &[
-                    "--permission-mode",
-                    "default",
-                    "--allowedTools",
-                    "Agent Read",
-                ],
-                "? for shortcuts",
-            ),
+            Permissions::AgentsAndReading => {
+                (&["--permission-mode", "default", "--allowedTools", "Agent Read"], "? for shortcuts")
+            }
         };
         let client = Self::spawn(program, sandbox, api, arguments);
         client.wait_for_screen(mark);
@@ -77,27 +66,12 @@ impl Client {
     }
 
     /// Starts the client with these arguments, and does not wait.
-    pub(crate) fn spawn(
-        program: &Path,
-        sandbox: &Sandbox,
-        api: &MockApi,
-        arguments: &[&str],
-    ) -> Self {
+    pub(crate) fn spawn(program: &Path, sandbox: &Sandbox, api: &MockApi, arguments: &[&str]) -> Self {
         let slot = wait_for_slot();
         write_settings(sandbox);
-        let size = PtySize {
-            rows: ROWS.get(),
-            cols: COLUMNS.get(),
-            pixel_width: 0,
-            pixel_height: 0,
-        };
-        let pty = native_pty_system()
-            .openpty(size)
-            .expect("a pseudo-terminal");
-        let child = pty
-            .slave
-            .spawn_command(command(program, sandbox, api, arguments))
-            .expect("the client starts");
+        let size = PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 };
+        let pty = native_pty_system().openpty(size).expect("a pseudo-terminal");
+        let child = pty.slave.spawn_command(command(program, sandbox, api, arguments)).expect("the client starts");
         let keyboard = pty.master.take_writer().expect("it was not taken before");
         let mut output = pty.master.try_clone_reader().expect("another handle");
         let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, COLUMNS, 500)));
@@ -106,33 +80,16 @@ impl Client {
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = output.read(&mut buffer) {
-                shown
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .process(&buffer[..count]);
+                shown.lock().unwrap_or_else(PoisonError::into_inner).process(&buffer[..count]);
             }
         });
-        Self {
-            child,
-            master: pty.master,
-            keyboard,
-            screen,
-            _slot: slot,
-        }
+        Self { child, master: pty.master, keyboard, screen, _slot: slot }
     }
 
     /// What a person sees now.
     pub(crate) fn screen(&self) -> String {
-        let contents = self
-            .screen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .screen()
-            .contents();
-        let lines = contents
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.is_empty());
+        let contents = self.screen.lock().unwrap_or_else(PoisonError::into_inner).screen().contents();
+        let lines = contents.lines().map(str::trim_end).filter(|line| !line.is_empty());
         lines.collect::<Vec<_>>().join("\n")
     }
 
@@ -144,11 +101,7 @@ impl Client {
     pub(crate) fn wait_for_screen(&self, text: &str) {
         let end = Instant::now() + SOON;
         while !self.screen().contains(text) {
-            assert!(
-                Instant::now() < end,
-                "the screen never showed {text:?}:\n{}",
-                self.screen()
-            );
+            assert!(Instant::now() < end, "the screen never showed {text:?}:\n{}", self.screen());
             sleep(Duration::from_millis(100));
         }
     }
@@ -163,10 +116,7 @@ impl Client {
     /// Sends keys as they are.
     pub(crate) fn press(&mut self, keys: &str) {
         // A client that is gone is found by what the test waits for next, with a better message.
-        let _ = self
-            .keyboard
-            .write_all(keys.as_bytes())
-            .and_then(|()| self.keyboard.flush());
+        let _ = self.keyboard.write_all(keys.as_bytes()).and_then(|()| self.keyboard.flush());
     }
 
     /// Leaves as a person does, and says whether the client went by itself.
@@ -196,10 +146,7 @@ impl Drop for Client {
         // Hangs up; the rest of what it started is ended by the sandbox.
         let _ = self.child.kill();
         if !self.wait_for_end(Duration::from_secs(5))
-            && let Some(pid) = self
-                .child
-                .process_id()
-                .and_then(|id| i32::try_from(id).ok())
+            && let Some(pid) = self.child.process_id().and_then(|id| i32::try_from(id).ok())
             && let Some(pid) = rustix::process::Pid::from_raw(pid)
         {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);

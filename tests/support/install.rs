@@ -33,17 +33,12 @@ pub(crate) fn client_or_skip() -> Option<PathBuf> {
 
 /// `<target>/claude-code/<version>`. Cargo tells tests of a folder in the target folder, wherever that is.
 fn folder() -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .parent()
-        .expect("it is target/tmp");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is target/tmp");
     target.join("claude-code").join(VERSION.trim())
 }
 
 /// The binary of the platform package, of which npm installs exactly the fitting one.
 fn find(folder: &Path) -> Option<PathBuf> {
     let packages = std::fs::read_dir(folder.join("node_modules/@anthropic-ai")).ok()?;
-    packages
-        .flatten()
-        .map(|package| package.path().join("claude"))
-        .find(|path| path.is_file())
+    packages.flatten().map(|package| package.path().join("claude")).find(|path| path.is_file())
 }

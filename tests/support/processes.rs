@@ -17,17 +17,12 @@ pub(crate) struct Process {
 impl Process {
     /// Whether it is an autofork daemon. A binary under test may be a script, so the command's place is not fixed.
     pub(crate) fn is_daemon(&self) -> bool {
-        self.arguments
-            .iter()
-            .skip(1)
-            .any(|argument| argument == "daemon")
+        self.arguments.iter().skip(1).any(|argument| argument == "daemon")
     }
 
     /// Whether it is a Stop hook, parked or on its way.
     pub(crate) fn is_stop_hook(&self) -> bool {
-        self.arguments
-            .windows(2)
-            .any(|pair| pair == ["hook", "stop"])
+        self.arguments.windows(2).any(|pair| pair == ["hook", "stop"])
     }
 
     /// Ends it with SIGKILL.
@@ -58,8 +53,7 @@ pub(crate) fn of_sandbox(root: &Path) -> Vec<Process> {
             let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
             let environment = read(&entry.path().join("environ"));
             let mut variables = environment.split('\0');
-            let ours =
-                variables.any(|variable| marks.iter().any(|mark| variable.starts_with(mark)));
+            let ours = variables.any(|variable| marks.iter().any(|mark| variable.starts_with(mark)));
             let command = read(&entry.path().join("cmdline"));
             let arguments = command.split_terminator('\0').map(str::to_owned).collect();
             (ours && !is_zombie(pid)).then_some(Process { pid, arguments })
@@ -69,15 +63,11 @@ pub(crate) fn of_sandbox(root: &Path) -> Vec<Process> {
 
 /// A process may end, or be somebody else's, at any time: then it has no text.
 fn read(path: &Path) -> String {
-    std::fs::read(path).map_or_else(
-        |_| String::new(),
-        |bytes| String::from_utf8_lossy(&bytes).into_owned(),
-    )
+    std::fs::read(path).map_or_else(|_| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn is_zombie(pid: Pid) -> bool {
     let stat = read(Path::new(&format!("/proc/{}/stat", pid.as_raw_nonzero())));
     // The state follows the command name, which may itself hold blanks and brackets.
-    stat.rsplit_once(") ")
-        .is_some_and(|(_, rest)| rest.starts_with('Z'))
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
 }

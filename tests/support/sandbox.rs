@@ -28,17 +28,13 @@ impl Sandbox {
     /// every hook's payload for the report of a failed test.
     pub(crate) fn new() -> Self {
         // Short, since the daemon's socket path has a limit, and canonical, since the client reports real paths.
-        let temporary =
-            fs::canonicalize(std::env::temp_dir()).expect("there is a temporary folder");
-        let root = tempfile::Builder::new()
-            .prefix("af-")
-            .tempdir_in(temporary)
-            .expect("a folder");
+        let temporary = fs::canonicalize(std::env::temp_dir()).expect("there is a temporary folder");
+        let root = tempfile::Builder::new().prefix("af-").tempdir_in(temporary).expect("a folder");
         for folder in ["home", "tmp", "project/.autofork/forks"] {
             fs::create_dir_all(root.path().join(folder)).expect("a new folder");
         }
-        let binary = std::env::var_os("AUTOFORK_TEST_BIN")
-            .unwrap_or_else(|| OsString::from(env!("CARGO_BIN_EXE_autofork")));
+        let binary =
+            std::env::var_os("AUTOFORK_TEST_BIN").unwrap_or_else(|| OsString::from(env!("CARGO_BIN_EXE_autofork")));
         let mut sandbox = Self {
             autofork_home: root.path().join("home/.autofork"),
             plugin: Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin"),
@@ -110,11 +106,7 @@ impl Sandbox {
     /// Lets the client load a copy of the plugin that lacks one hook.
     pub(crate) fn remove_hook(&mut self, event: &str) {
         let copy = self.root().join("plugin");
-        for path in [
-            ".claude-plugin/plugin.json",
-            "hooks/hooks.json",
-            "hooks/autofork-hook",
-        ] {
+        for path in [".claude-plugin/plugin.json", "hooks/hooks.json", "hooks/autofork-hook"] {
             let target = copy.join(path);
             fs::create_dir_all(target.parent().expect("it is below the plugin")).expect("a folder");
             fs::copy(self.plugin.join(path), target).expect("the plugin has this file");
@@ -122,9 +114,7 @@ impl Sandbox {
         let manifest = copy.join("hooks/hooks.json");
         let text = fs::read_to_string(&manifest).expect("it was just copied");
         let mut hooks: Value = serde_json::from_str(&text).expect("the manifest is JSON");
-        let removed = hooks["hooks"]
-            .as_object_mut()
-            .and_then(|events| events.remove(event));
+        let removed = hooks["hooks"].as_object_mut().and_then(|events| events.remove(event));
         assert!(removed.is_some(), "the plugin has no {event} hook");
         fs::write(manifest, hooks.to_string()).expect("it was just copied");
         self.plugin = copy;
@@ -146,10 +136,7 @@ impl Sandbox {
 
     /// The recorded payloads in the order of their starts: event, payload.
     pub(crate) fn recorded_hooks(&self) -> Vec<(String, Value)> {
-        let entries = fs::read_dir(self.root().join("hooks"))
-            .into_iter()
-            .flatten()
-            .flatten();
+        let entries = fs::read_dir(self.root().join("hooks")).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.sort();
         let read = |path: &PathBuf| {

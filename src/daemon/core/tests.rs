@@ -45,6 +45,7 @@ fn origin(session: &str) -> Origin {
         conversation: Conversation::from(session),
         launch: launch(),
         client: Some(ClientProcess { pid: 1, start: 1 }),
+        transcript: None,
         tags: TagOverride::default(),
     }
 }
@@ -64,7 +65,7 @@ fn at(seconds: u64) -> Time {
 /// A session that was quiet until its fork fired; returns the wake.
 fn wake(core: &mut Core, session: &str, begins: u64, idle: u64) -> Vec<Effect> {
     let began = at(begins);
-    core.happened(began, host(session, Fact::Started(StartSource::Startup)));
+    core.happened(began, host(session, Fact::Started(StartSource::Startup.into())));
     core.happened(
         began,
         host(session, Fact::Prompt { mark: mark(begins, began), prompt: Prompt::Human, mode: None }),
@@ -122,7 +123,7 @@ fn no_wake_is_safe_while_the_disk_fails_and_nothing_is_missing_once_it_works_aga
     // Another connection that writes and does not let go is a disk that fails.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let stopped = host("s", Fact::Started(StartSource::Startup));
+    let stopped = host("s", Fact::Started(StartSource::Startup.into()));
     assert_eq!(live.happened(at(1), stopped).kept, Kept::No);
     other.execute_batch("ROLLBACK").unwrap();
     let effects = wake(&mut live, "s", 2, 2);
@@ -142,7 +143,7 @@ fn a_program_that_is_only_known_from_the_journal_never_wakes_anybody() {
     assert!(first.in_force(at(0), &launch(), program(0, &[fork("journal", 2, "Write.\n")])).is_some());
     assert!(first.in_force(at(0), &launch(), program(0, &[fork("journal", 2, "Anew.\n")])).is_none());
     assert!(first.not_loaded(at(1), &launch()).is_none(), "what was compiled stays in force");
-    first.happened(at(1), host("s", Fact::Started(StartSource::Startup)));
+    first.happened(at(1), host("s", Fact::Started(StartSource::Startup.into())));
     drop(first);
     let mut second = core(&path);
     assert_eq!(second.programs().get(&launch()).map(|program| program.len()), Some(1));
@@ -198,7 +199,7 @@ impl World {
         let now = at(self.now);
         let name = |session: &u8| format!("s{session}");
         match step {
-            Step::Start(session) => self.host(&name(session), Fact::Started(StartSource::Startup)),
+            Step::Start(session) => self.host(&name(session), Fact::Started(StartSource::Startup.into())),
             Step::Prompt(session, human) => {
                 self.turn += 1;
                 let prompt = if *human { Prompt::Human } else { Prompt::Wake };

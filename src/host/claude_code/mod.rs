@@ -7,6 +7,7 @@
 mod directive;
 mod notification;
 mod payload;
+mod transcript;
 mod wake_text;
 
 #[cfg(test)]
@@ -14,4 +15,5 @@ mod tests;
 
 pub use directive::{allow, deny};
 pub use payload::{Call, HookEnv, translate};
+pub use transcript::{Reading, Transcript};
 pub use wake_text::{MARKER, wake_text};

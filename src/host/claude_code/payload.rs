@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::notification;
+use super::{notification, transcript};
 use crate::engine::{
     BackgroundTask, Caller, ClientProcess, Conversation, Fact, Mark, Origin, PermissionMode, PromptId, SessionId,
-    SpawnFailure, StartSource, TagOverride, TaskId, TaskKind, ToolUseId, TurnKind,
+    SpawnFailure, Start, StartSource, TagOverride, TaskId, TaskKind, ToolUseId, TurnKind,
 };
 use crate::host::protocol::Token;
 use crate::ir::{LaunchDir, Tag, Time};
@@ -94,7 +94,7 @@ pub fn translate(event: &str, payload: &[u8], env: &HookEnv) -> Option<Call> {
     let origin = origin(payload, env)?;
     let mark = Mark { prompt: payload.id("prompt_id").map(PromptId::from), at: env.started };
     let fact = match event {
-        "session-start" => Fact::Started(start_source(payload)),
+        "session-start" => Fact::Started(start(payload)),
         "user-prompt-submit" => Fact::Prompt {
             mark,
             prompt: notification::classify(payload.text("prompt").unwrap_or_default()),
@@ -169,16 +169,22 @@ fn origin(payload: Payload<'_>, env: &HookEnv) -> Option<Origin> {
         conversation: Conversation::from(conversation),
         launch: LaunchDir::new(launch),
         client: env.client,
+        transcript: transcript.filter(|path| path.is_absolute()).map(Path::to_path_buf),
         tags: env.tags.clone(),
     })
 }
 
-fn start_source(payload: Payload<'_>) -> StartSource {
-    match payload.text("source") {
+fn start(payload: Payload<'_>) -> Start {
+    let source = match payload.text("source") {
         Some("resume") => StartSource::Resume,
         Some("clear") => StartSource::Clear,
         Some("compact") => StartSource::Compact,
         _ => StartSource::Startup,
+    };
+    Start {
+        source,
+        tokens: payload.fields.get("context_tokens").and_then(Value::as_u64),
+        window: transcript::window_of(payload.text("model").unwrap_or_default()),
     }
 }
 

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::{
-    Caller, Conversation, Denial, Evidence, Fact, Outcome, PermissionMode, Prompt, SessionId, TagOverride, TaskId,
-    TaskKind, Trigger, TurnKind, WakeId,
+    Caller, Conversation, Denial, Evidence, Fact, Outcome, PermissionMode, Prompt, SessionId, SpawnFailure, Start,
+    StartSource, TagOverride, TaskId, TaskKind, Trigger, TurnKind, WakeId, WindowSign,
 };
-use crate::host::protocol::{DueFork, Instructions, Token, WakeOrder};
+use crate::host::protocol::{DueFork, Instructions, Predecessor, Token, WakeOrder};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Tag, Time};
 
 const TOKEN: &str = "af-0123456789abcdef0011223344556677";
@@ -145,7 +145,7 @@ fn the_end_of_a_fork_brings_its_report_and_its_cost() {
     let Prompt::Tasks(notices) = told else { panic!("{told:?}") };
     let [notice] = notices.as_slice() else { panic!("{notices:?}") };
     assert_eq!(notice.task, Some(TaskId::from("a1")));
-    assert_eq!(notice.tool_use.as_ref().map(|id| id.as_str()), Some("t1"));
+    assert_eq!(notice.tool_use.as_ref().map(crate::engine::ToolUseId::as_str), Some("t1"));
     assert_eq!(notice.outcome, Outcome::Completed);
     assert_eq!(notice.report.as_deref(), Some("report one"));
     let usage = notice.usage.unwrap();
@@ -235,7 +235,7 @@ fn order(forks: usize) -> WakeOrder {
         path: format!("/home/dev/project/.autofork/forks/{name}.md").into(),
         trigger: Trigger::Idle(Seconds::minutes(15)),
     };
-    WakeOrder { wake: WakeId::new(1), forks: names.iter().take(forks).map(fork).collect() }
+    WakeOrder { wake: WakeId::new(1), forks: names.iter().take(forks).map(fork).collect(), held: Vec::new() }
 }
 
 #[test]
@@ -271,14 +271,15 @@ fn instructions() -> Instructions {
     Instructions {
         ticket: token(),
         fork: "journal".into(),
-        description: None,
         path: "/home/dev/project/.autofork/forks/journal.md".into(),
+        description: None,
         body: "Bring LOG.md up to date.\n\n\"Quotes\" and \u{1f9f9} stay as they are.".into(),
         trigger: Trigger::Idle(Seconds::minutes(15)),
         session: "s1".into(),
         conversation: "c1".into(),
         root: ProjectRoot::new("/home/dev/project"),
         issued: Time::from_millis(0),
+        predecessors: Vec::new(),
     }
 }
 
@@ -302,4 +303,50 @@ fn a_refusal_says_why() {
         assert_eq!(output["permissionDecision"], "deny");
         assert!(output["permissionDecisionReason"].as_str().unwrap().starts_with("autofork: "));
     }
+}
+
+#[test]
+fn a_wake_says_who_is_held_back() {
+    let order = WakeOrder { held: vec!["distill".into(), "publish".into()], ..order(2) };
+    insta::assert_snapshot!(wake_text(&order));
+}
+
+#[test]
+fn a_dependent_is_told_what_became_of_those_it_waited_for() {
+    let predecessor = |fork: &str, outcome, report: Option<&str>| Predecessor {
+        fork: fork.into(),
+        outcome,
+        report: report.map(str::to_owned),
+    };
+    let instructions = Instructions {
+        predecessors: vec![
+            predecessor("gather", Some(Outcome::Completed), Some("Three notes gathered.\n")),
+            predecessor("check", Some(Outcome::Killed), None),
+            predecessor("count", None, None),
+        ],
+        ..instructions()
+    };
+    let answer: Value = serde_json::from_str(&allow(&instructions)).unwrap();
+    insta::assert_snapshot!(answer["hookSpecificOutput"]["updatedInput"]["prompt"].as_str().unwrap());
+}
+
+#[test]
+fn a_resume_tells_the_size_of_the_context_and_a_model_its_window() {
+    let started = fact("session-start", json!({"source": "resume", "context_tokens": 41_000, "model": "opus[1m]"}));
+    let start = Start { source: StartSource::Resume, tokens: Some(41_000), window: WindowSign::Large };
+    assert_eq!(started, Some(Fact::Started(start)));
+    let started = fact("session-start", json!({"source": 7, "context_tokens": "many"}));
+    assert_eq!(started, Some(Fact::Started(StartSource::Startup.into())));
+}
+
+#[test]
+fn a_failed_call_inside_a_fork_tells_nothing_of_the_session_s_own() {
+    let failed = |more: Value| {
+        let mut fields = json!({"tool_name": "Agent", "tool_use_id": "t1", "error": "Agent type 'fork' not found."});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fact("post-tool-use-failure", fields)
+    };
+    let failure = SpawnFailure::ForkTypeMissing;
+    assert_eq!(failed(json!({})), Some(Fact::SpawnFailed { tool_use: "t1".into(), failure }));
+    assert_eq!(failed(json!({"agent_id": "a1"})), None);
 }

@@ -37,6 +37,10 @@ pub fn wake_text(order: &WakeOrder) -> String {
         }
         let _ = writeln!(text, "\n{}", spawn_call(fork));
     }
+    if !order.held.is_empty() {
+        let names: Vec<String> = order.held.iter().map(|fork| one_line(fork.as_str())).collect();
+        let _ = writeln!(text, "\nLater, when these have ended, and not now: {}.", names.join(", "));
+    }
     text.push_str(
         "\nThen reply in one short line. If the fork type is missing, try once more; if it still is, tell the user and \
          make the calls on their next message. Never write an agent file named fork.\n",

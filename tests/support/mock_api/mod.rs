@@ -38,29 +38,19 @@ struct Shared {
 impl MockApi {
     /// Starts a server on a free port that answers as `model`.
     pub(crate) fn start(model: impl Model + 'static) -> Self {
-        let shared = Arc::new(Shared {
-            requests: Mutex::new(Vec::new()),
-            arrived: Condvar::new(),
-            model: Box::new(model),
-        });
+        let shared =
+            Arc::new(Shared { requests: Mutex::new(Vec::new()), arrived: Condvar::new(), model: Box::new(model) });
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("a runtime needs nothing but memory");
-        let listener = runtime
-            .block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0)))
-            .expect("a free port on loopback");
+        let listener =
+            runtime.block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0))).expect("a free port on loopback");
         let address = listener.local_addr().expect("it is bound");
-        let router = Router::new()
-            .fallback(handle)
-            .with_state(Arc::clone(&shared));
+        let router = Router::new().fallback(handle).with_state(Arc::clone(&shared));
         runtime.spawn(async move { axum::serve(listener, router).await });
-        Self {
-            address,
-            shared,
-            _runtime: runtime,
-        }
+        Self { address, shared, _runtime: runtime }
     }
 
     /// The base address for `ANTHROPIC_BASE_URL`.
@@ -74,11 +64,7 @@ impl MockApi {
     }
 
     /// What `look` finds among all requests, asked again at each new one, for up to `limit`.
-    pub(crate) fn wait_for<T>(
-        &self,
-        limit: Duration,
-        look: impl Fn(&[Request]) -> Option<T>,
-    ) -> Option<T> {
+    pub(crate) fn wait_for<T>(&self, limit: Duration, look: impl Fn(&[Request]) -> Option<T>) -> Option<T> {
         let end = Instant::now() + limit;
         let mut requests = self.shared.lock();
         loop {
@@ -94,11 +80,7 @@ impl MockApi {
     /// The conversation so far, a few lines a request, for the message of a failed test.
     pub(crate) fn transcript(&self) -> String {
         let requests = self.requests();
-        requests
-            .iter()
-            .map(Request::to_string)
-            .collect::<Vec<_>>()
-            .join("\n")
+        requests.iter().map(Request::to_string).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -145,9 +127,7 @@ async fn handle(
                 axum::Json(message).into_response()
             }
         }
-        (Method::POST, "/v1/messages/count_tokens") => {
-            axum::Json(json!({"input_tokens": 1000})).into_response()
-        }
+        (Method::POST, "/v1/messages/count_tokens") => axum::Json(json!({"input_tokens": 1000})).into_response(),
         _ => (StatusCode::NOT_FOUND, axum::Json(json!({"type": "error"}))).into_response(),
     }
 }
@@ -155,9 +135,5 @@ async fn handle(
 /// A title, or the verdict "harmless" for the safety check that looks at every finished subagent; without a verdict
 /// the client asks again and again, and warns the model of the report.
 fn side_answer(request: &Request) -> &'static str {
-    if request.body.to_string().contains("<severity>") {
-        "<severity>1</severity>"
-    } else {
-        "A title"
-    }
+    if request.body.to_string().contains("<severity>") { "<severity>1</severity>" } else { "A title" }
 }

@@ -52,34 +52,20 @@ pub(crate) struct Usage {
 impl Default for Usage {
     /// 40 000 tokens of context: a session some way in, far below every window.
     fn default() -> Self {
-        Self {
-            input: 10,
-            cache_read: 39_000,
-            cache_creation: 990,
-            output: 20,
-        }
+        Self { input: 10, cache_read: 39_000, cache_creation: 990, output: 20 }
     }
 }
 
 impl Answer {
     /// An answer that ends the turn with a text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self {
-            blocks: vec![Block::Text(text.into())],
-            usage: Usage::default(),
-        }
+        Self { blocks: vec![Block::Text(text.into())], usage: Usage::default() }
     }
 
     /// An answer that makes tool calls, all in one message.
     pub(crate) fn calls(name: &str, inputs: impl IntoIterator<Item = Value>) -> Self {
-        let calls = inputs.into_iter().map(|input| Block::ToolUse {
-            name: name.to_owned(),
-            input,
-        });
-        Self {
-            blocks: calls.collect(),
-            usage: Usage::default(),
-        }
+        let calls = inputs.into_iter().map(|input| Block::ToolUse { name: name.to_owned(), input });
+        Self { blocks: calls.collect(), usage: Usage::default() }
     }
 }
 
@@ -108,10 +94,7 @@ pub(crate) struct Scripted {
 impl Scripted {
     /// A model of this conduct.
     pub(crate) fn new(conduct: Conduct) -> Self {
-        Self {
-            conduct,
-            usage: Usage::default(),
-        }
+        Self { conduct, usage: Usage::default() }
     }
 
     /// The same model with another token count in each answer.
@@ -126,10 +109,7 @@ impl Scripted {
         let asked = request.asked_calls();
         let calls = match self.conduct {
             Conduct::Obedient | Conduct::ForkSpawnsSister => asked,
-            Conduct::SpawnsTwice => asked
-                .iter()
-                .flat_map(|call| [call.clone(), call.clone()])
-                .collect(),
+            Conduct::SpawnsTwice => asked.iter().flat_map(|call| [call.clone(), call.clone()]).collect(),
             Conduct::AddsNameAndModel => asked.into_iter().map(named_and_modelled).collect(),
             Conduct::NeverSpawns => Vec::new(),
         };
@@ -141,23 +121,13 @@ impl Scripted {
 
     fn answer_as_fork(self, request: &Request, directive: &str) -> Answer {
         if called(request, "Agent", 1) {
-            return Answer::text(format!(
-                "report after a refusal: {}",
-                request.tool_results().join(" ")
-            ));
+            return Answer::text(format!("report after a refusal: {}", request.tool_results().join(" ")));
         }
-        if let Some(read) = request
-            .tool_results()
-            .first()
-            .filter(|_| called(request, "Read", 1))
-        {
+        if let Some(read) = request.tool_results().first().filter(|_| called(request, "Read", 1)) {
             return Answer::text(format!("report of the file: {read}"));
         }
         if self.conduct == Conduct::ForkSpawnsSister {
-            let sister = request
-                .all_asked_calls()
-                .into_iter()
-                .rfind(|call| !spawned_by(request, call));
+            let sister = request.all_asked_calls().into_iter().rfind(|call| !spawned_by(request, call));
             if let Some(call) = sister {
                 return Answer::calls("Agent", [call]);
             }
@@ -165,10 +135,7 @@ impl Scripted {
         if let Some(file) = file_to_read(directive) {
             return Answer::calls("Read", [json!({ "file_path": file })]);
         }
-        Answer::text(format!(
-            "report of {}",
-            directive.lines().next().unwrap_or_default()
-        ))
+        Answer::text(format!("report of {}", directive.lines().next().unwrap_or_default()))
     }
 }
 
@@ -178,10 +145,7 @@ impl Model for Scripted {
             (Kind::Fork, Some(directive)) => self.answer_as_fork(request, &directive),
             _ => self.answer_as_parent(request),
         };
-        Answer {
-            usage: self.usage,
-            ..answer
-        }
+        Answer { usage: self.usage, ..answer }
     }
 }
 
@@ -193,31 +157,17 @@ fn named_and_modelled(mut call: Value) -> Value {
 
 /// Whether the fork itself, after it was started, has called this tool at least `times` times.
 fn called(request: &Request, tool: &str, times: usize) -> bool {
-    let own = request
-        .messages()
-        .iter()
-        .rev()
-        .take_while(|message| !message.to_string().contains("<fork-boilerplate>"));
-    let blocks = own
-        .filter(|message| message["role"] == "assistant")
-        .filter_map(|message| message["content"].as_array());
-    blocks
-        .flatten()
-        .filter(|block| block["type"] == "tool_use" && block["name"] == tool)
-        .count()
-        >= times
+    let own =
+        request.messages().iter().rev().take_while(|message| !message.to_string().contains("<fork-boilerplate>"));
+    let blocks =
+        own.filter(|message| message["role"] == "assistant").filter_map(|message| message["content"].as_array());
+    blocks.flatten().filter(|block| block["type"] == "tool_use" && block["name"] == tool).count() >= times
 }
 
 /// Whether `call` is the one that started this fork: the only call its copy of the conversation was left with.
 fn spawned_by(request: &Request, call: &Value) -> bool {
-    let blocks = request
-        .messages()
-        .iter()
-        .filter_map(|message| message["content"].as_array())
-        .flatten();
-    blocks
-        .filter(|block| block["type"] == "tool_use")
-        .any(|block| block["input"]["prompt"] == call["prompt"])
+    let blocks = request.messages().iter().filter_map(|message| message["content"].as_array()).flatten();
+    blocks.filter(|block| block["type"] == "tool_use").any(|block| block["input"]["prompt"] == call["prompt"])
 }
 
 /// The fork file that a directive of one line tells its fork to read. Compiled instructions are never one line.
@@ -228,8 +178,6 @@ fn file_to_read(directive: &str) -> Option<&str> {
     };
     let end = line.rfind(".md")? + ".md".len();
     let starts = line[..end].match_indices('/').map(|(index, _)| index);
-    let start = starts
-        .rev()
-        .find(|&index| line[..index].ends_with([' ', '"', '`', '\'', '(']))?;
+    let start = starts.rev().find(|&index| line[..index].ends_with([' ', '"', '`', '\'', '(']))?;
     Some(&line[start..end])
 }

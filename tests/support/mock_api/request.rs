@@ -41,12 +41,7 @@ pub(crate) struct Request {
 impl Request {
     /// Reads what kind of request this is.
     pub(crate) fn new(number: usize, path: &str, body: Value) -> Self {
-        let mut request = Self {
-            number,
-            kind: Kind::Other,
-            path: path.to_owned(),
-            body,
-        };
+        let mut request = Self { number, kind: Kind::Other, path: path.to_owned(), body };
         if path == "/v1/messages" {
             request.kind = if !request.has_tool("Agent") {
                 Kind::Side
@@ -67,9 +62,7 @@ impl Request {
     /// The messages after the model's last one: all that it has not answered yet.
     pub(crate) fn newest(&self) -> &[Value] {
         let messages = self.messages();
-        let answered = messages
-            .iter()
-            .rposition(|message| message["role"] == "assistant");
+        let answered = messages.iter().rposition(|message| message["role"] == "assistant");
         &messages[answered.map_or(0, |index| index + 1)..]
     }
 
@@ -85,15 +78,12 @@ impl Request {
 
     /// Whether the newest messages answer a tool call of the model's.
     pub(crate) fn answers_tool_call(&self) -> bool {
-        self.newest_blocks()
-            .any(|block| block["type"] == "tool_result")
+        self.newest_blocks().any(|block| block["type"] == "tool_result")
     }
 
     /// The text of each tool result in the newest messages.
     pub(crate) fn tool_results(&self) -> Vec<String> {
-        let results = self
-            .newest_blocks()
-            .filter(|block| block["type"] == "tool_result");
+        let results = self.newest_blocks().filter(|block| block["type"] == "tool_result");
         results.map(block_text).collect()
     }
 
@@ -104,9 +94,7 @@ impl Request {
             text.contains(FORK_MARK).then_some(text)
         })?;
         let after = marked.split_once(FORK_MARK)?.1;
-        let directive = after
-            .split_once(DIRECTIVE_MARK)
-            .map_or(after, |(_, directive)| directive);
+        let directive = after.split_once(DIRECTIVE_MARK).map_or(after, |(_, directive)| directive);
         Some(directive.trim().to_owned())
     }
 
@@ -124,9 +112,7 @@ impl Request {
     pub(crate) fn reports(&self) -> Vec<String> {
         let text = self.newest_text();
         let parts = text.split("<result>").skip(1);
-        parts
-            .filter_map(|part| Some(part.split_once("</result>")?.0.to_owned()))
-            .collect()
+        parts.filter_map(|part| Some(part.split_once("</result>")?.0.to_owned())).collect()
     }
 
     /// The Agent calls written in a wake text among the newest messages, in order.
@@ -142,23 +128,15 @@ impl Request {
     /// The system prompt without the block that carries the client's billing header, which differs in each request.
     pub(crate) fn system(&self) -> Vec<Value> {
         let blocks = self.body["system"].as_array().cloned().unwrap_or_default();
-        blocks
-            .into_iter()
-            .filter(|block| !block_text(block).starts_with("x-anthropic-billing-header"))
-            .collect()
+        blocks.into_iter().filter(|block| !block_text(block).starts_with("x-anthropic-billing-header")).collect()
     }
 
     fn has_tool(&self, name: &str) -> bool {
-        self.body["tools"]
-            .as_array()
-            .is_some_and(|tools| tools.iter().any(|tool| tool["name"] == name))
+        self.body["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == name))
     }
 
     fn newest_blocks(&self) -> impl Iterator<Item = &Value> {
-        self.newest()
-            .iter()
-            .filter_map(|message| message["content"].as_array())
-            .flatten()
+        self.newest().iter().filter_map(|message| message["content"].as_array()).flatten()
     }
 }
 
@@ -176,8 +154,7 @@ fn without_cache_markers(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let kept = fields.iter().filter(|(key, _)| *key != "cache_control");
-            kept.map(|(key, value)| (key.clone(), without_cache_markers(value)))
-                .collect()
+            kept.map(|(key, value)| (key.clone(), without_cache_markers(value))).collect()
         }
         Value::Array(items) => items.iter().map(without_cache_markers).collect(),
         other => other.clone(),
@@ -194,12 +171,10 @@ fn agent_calls(text: &str) -> Vec<Value> {
 
 /// All text of some messages, a block a paragraph.
 fn texts(messages: &[Value]) -> String {
-    let blocks = messages
-        .iter()
-        .flat_map(|message| match &message["content"] {
-            Value::Array(blocks) => blocks.iter().map(block_text).collect(),
-            content => vec![block_text(content)],
-        });
+    let blocks = messages.iter().flat_map(|message| match &message["content"] {
+        Value::Array(blocks) => blocks.iter().map(block_text).collect(),
+        content => vec![block_text(content)],
+    });
     blocks.collect::<Vec<_>>().join("\n")
 }
 
@@ -207,11 +182,7 @@ fn block_text(block: &Value) -> String {
     match block {
         Value::String(text) => text.clone(),
         Value::Object(fields) => match fields.get("type").and_then(Value::as_str) {
-            Some("tool_use") => format!(
-                "{}({})",
-                fields["name"].as_str().unwrap_or("?"),
-                fields["input"]
-            ),
+            Some("tool_use") => format!("{}({})", fields["name"].as_str().unwrap_or("?"), fields["input"]),
             Some("tool_result") => {
                 let content = fields.get("content").unwrap_or(&Value::Null);
                 content.as_array().map_or_else(
@@ -219,11 +190,7 @@ fn block_text(block: &Value) -> String {
                     |parts| parts.iter().map(block_text).collect::<Vec<_>>().join("\n"),
                 )
             }
-            _ => fields
-                .get("text")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
+            _ => fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
         },
         _ => String::new(),
     }
@@ -234,25 +201,13 @@ impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let model = self.body["model"].as_str().unwrap_or("-");
         let count = self.messages().len();
-        write!(
-            f,
-            "#{} {:?} {} {model}, {count} messages",
-            self.number, self.kind, self.path
-        )?;
+        write!(f, "#{} {:?} {} {model}, {count} messages", self.number, self.kind, self.path)?;
         if matches!(self.kind, Kind::Parent | Kind::Fork) {
             // The client's own `system` messages describe the machine; no test is about them.
-            for message in self
-                .newest()
-                .iter()
-                .filter(|message| message["role"] != "system")
-            {
+            for message in self.newest().iter().filter(|message| message["role"] != "system") {
                 let text = texts(std::slice::from_ref(message));
                 let role = message["role"].as_str().unwrap_or("?");
-                write!(
-                    f,
-                    "\n    {role}: {}",
-                    shortened(&text, 700).replace('\n', "\n      | ")
-                )?;
+                write!(f, "\n    {role}: {}", shortened(&text, 700).replace('\n', "\n      | "))?;
             }
         }
         Ok(())

@@ -20,10 +20,7 @@ pub(super) fn message(request: &Request, answer: &Answer) -> Value {
             }
         })
         .collect();
-    let calls = answer
-        .blocks
-        .iter()
-        .any(|block| matches!(block, Block::ToolUse { .. }));
+    let calls = answer.blocks.iter().any(|block| matches!(block, Block::ToolUse { .. }));
     json!({
         "id": format!("msg_{number:04}"),
         "type": "message",
@@ -48,12 +45,7 @@ pub(super) fn events(message: &Value) -> String {
     start["stop_reason"] = Value::Null;
     start["usage"]["output_tokens"] = json!(1);
     let mut body = event(&json!({"type": "message_start", "message": start}));
-    for (index, block) in message["content"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
+    for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
         let mut opening = block.clone();
         let delta = if block["type"] == "text" {
             opening["text"] = json!("");
@@ -62,9 +54,7 @@ pub(super) fn events(message: &Value) -> String {
             opening["input"] = json!({});
             json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
         };
-        body += &event(
-            &json!({"type": "content_block_start", "index": index, "content_block": opening}),
-        );
+        body += &event(&json!({"type": "content_block_start", "index": index, "content_block": opening}));
         body += &event(&json!({"type": "content_block_delta", "index": index, "delta": delta}));
         body += &event(&json!({"type": "content_block_stop", "index": index}));
     }
@@ -75,8 +65,5 @@ pub(super) fn events(message: &Value) -> String {
 }
 
 fn event(data: &Value) -> String {
-    format!(
-        "event: {}\ndata: {data}\n\n",
-        data["type"].as_str().unwrap_or_default()
-    )
+    format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())
 }
