@@ -1,6 +1,7 @@
 //! What hooks and daemon cost, next to what a process costs anyway. Run with `cargo bench --bench hooks`.
 //!
-//! Ratios of things measured in turns, so that a busy machine slows both sides alike.
+//! Ratios of things measured in turns, so that a busy machine slows both sides alike. `AUTOFORK_BIN` names another
+//! binary to measure, a release for example.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -29,7 +30,8 @@ fn main() -> Outcome<()> {
 
 /// A stage with a daemon on it.
 fn stage(forks: usize, idle: &str) -> Outcome<(Stage, Player)> {
-    let stage = Stage::new(Path::new(env!("CARGO_BIN_EXE_autofork")))?;
+    let program = std::env::var_os("AUTOFORK_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_autofork").into());
+    let stage = Stage::new(Path::new(&program))?;
     fs::write(stage.home().join("config.toml"), "wake_debounce = \"0s\"\n")?;
     for number in 0..forks {
         let idle = if number == 0 { idle } else { "1h" };

@@ -63,7 +63,7 @@ impl Core {
 
     /// Something happened.
     pub(super) fn happened(&mut self, at: Time, event: Event) -> Consequences {
-        let entry = Entry::Event { at, event: Cow::Owned(event.clone()) };
+        let entry = Entry::Event { at, event: Box::new(event.clone()) };
         let effects = self.state.apply(at, &self.programs, event);
         self.keep(&entry, effects)
     }
