@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use autofork::sim::{FakeClient, HookAsked, Player, Stage};
+use autofork::sim::{FakeClient, Player, Stage};
 use serde_json::json;
 
 const ROUNDS: usize = 300;
@@ -45,34 +45,35 @@ fn stage(forks: usize, idle: &str) -> Outcome<(Stage, Player)> {
     Ok((stage, daemon))
 }
 
+/// How long a process takes from its start to its end, with this on its standard input; and its exit code.
+fn timed(command: &mut Command, payload: &str) -> Outcome<(Duration, Option<i32>)> {
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let began = Instant::now();
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // `true` does not read.
+        let _ = stdin.write_all(payload.as_bytes());
+    }
+    let status = child.wait()?;
+    Ok((began.elapsed(), status.code()))
+}
+
+fn hook(stage: &Stage, client: &FakeClient<'_>, event: &str) -> Command {
+    let mut command = stage.command(&["hook", event]);
+    client.environment(&mut command);
+    command
+}
+
 fn hook_against_true() -> Outcome<()> {
     let (stage, _) = stage(1, "1h")?;
     let mut client = FakeClient::new(&stage, "s");
     client.start()?;
     let payload = json!({ "session_id": "s", "cwd": stage.project(), "prompt_id": "p", "prompt": "hi" }).to_string();
-    let run = |mut command: Command| -> Outcome<Duration> {
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let began = Instant::now();
-        let mut child = command.spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // `true` does not read.
-            let _ = stdin.write_all(payload.as_bytes());
-        }
-        child.wait()?;
-        Ok(began.elapsed())
-    };
-    let hook = |event: &str| {
-        let mut command = stage.command(&["hook", event]);
-        client.environment(&mut command);
-        command
-    };
     let (mut nothing, mut prompt, mut unrelated) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let mut plain = Command::new("/bin/true");
-        plain.env_clear();
-        nothing.push(run(plain)?);
-        prompt.push(run(hook("user-prompt-submit"))?);
-        unrelated.push(run(hook("pre-tool-use"))?);
+        nothing.push(timed(Command::new("/bin/true").env_clear(), &payload)?.0);
+        prompt.push(timed(&mut hook(&stage, &client, "user-prompt-submit"), &payload)?.0);
+        unrelated.push(timed(&mut hook(&stage, &client, "pre-tool-use"), &payload)?.0);
     }
     let base = median(&mut nothing);
     println!("/bin/true                            {}", shown(&mut nothing));
@@ -81,41 +82,31 @@ fn hook_against_true() -> Outcome<()> {
     Ok(())
 }
 
-/// From the start of a session's first Stop hook to its end with the wake.
+/// From the start of a session's first Stop hook to its end with the wake: alone, and while another session begins a
+/// turn.
 fn stop_to_wake(what: &str, forks: usize) -> Outcome<()> {
     let (stage, _) = stage(forks, "0s")?;
     let (mut wakes, mut prompts) = (Vec::new(), Vec::new());
     let mut other = FakeClient::new(&stage, "other").with_pid(1);
     other.start()?;
-    for number in 0..WAKES {
-        let mut client = FakeClient::new(&stage, &format!("s{number}")).with_pid(u32::try_from(number)? + 2);
+    let prompt = json!({ "session_id": "other", "cwd": stage.project(), "prompt_id": "p", "prompt": "hi" });
+    for number in 0..2 * WAKES {
+        let session = format!("s{number}");
+        let mut client = FakeClient::new(&stage, &session).with_pid(u32::try_from(number)? + 2);
         client.start()?;
         client.prompt("Go on.")?;
-        let hook = client.stop(HookAsked::No)?;
-        let asked = Instant::now();
-        other.prompt("Meanwhile.")?;
-        prompts.push(asked.elapsed());
-        client.await_stop(hook, Duration::from_secs(5))?.map_err(|_| "no wake")?;
-
-        // And once with nothing else to do.
-        let mut client = FakeClient::new(&stage, &format!("t{number}")).with_pid(u32::try_from(number)? + 1000);
-        client.start()?;
-        client.prompt("Go on.")?;
-        let began = Instant::now();
-        let mut command = stage.command(&["hook", "stop"]);
-        client.environment(&mut command);
-        let payload = json!({
-            "session_id": format!("t{number}"), "cwd": stage.project(), "prompt_id": format!("t{number}-turn-1"),
+        let stop = json!({
+            "session_id": session, "cwd": stage.project(), "prompt_id": format!("{session}-turn-1"),
             "stop_hook_active": false, "background_tasks": [],
         });
-        let mut child = command.stdin(Stdio::piped()).spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(payload.to_string().as_bytes())?;
+        let mut command = hook(&stage, &client, "stop");
+        let stopping = std::thread::spawn(move || timed(&mut command, &stop.to_string()).map_err(|_| ()));
+        if number % 2 == 0 {
+            prompts.push(timed(&mut hook(&stage, &other, "user-prompt-submit"), &prompt.to_string())?.0);
         }
-        let status = child.wait()?;
-        wakes.push(began.elapsed());
-        if status.code() != Some(2) {
-            return Err("a Stop hook without a wake".into());
+        let Ok(Ok((took, Some(2)))) = stopping.join() else { return Err("a Stop hook without a wake".into()) };
+        if number % 2 == 1 {
+            wakes.push(took);
         }
     }
     let target = if forks == 1 { 15 } else { 50 };

@@ -70,6 +70,11 @@ impl Core {
 
     /// `program` is in force at `launch`; nothing happens if it was before, its bodies aside.
     pub(super) fn in_force(&mut self, at: Time, launch: &LaunchDir, program: Arc<Program>) -> Option<Consequences> {
+        // By far the most common: nobody has touched a file. A program is compared as a whole, or is the very same.
+        if self.programs.get(launch).is_some_and(|known| Arc::ptr_eq(known, &program) || *known == program) {
+            self.whole.insert(launch.clone());
+            return None;
+        }
         // Programs of folders where nobody is are forgotten, or a long life would gather them.
         let state = &self.state;
         self.programs.retain(|known| known == launch || state.sessions().any(|session| session.launch == *known));
