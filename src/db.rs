@@ -6,15 +6,15 @@
 //!
 //! A load does blocking I/O. The workspace is `Send`, so a caller with an event loop loads on a thread of its own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use salsa::Setter as _;
 
 use crate::compile::{
-    self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Listed, MAX_BYTES, Merged, Placed,
-    State,
+    self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Linking, Listed, MAX_BYTES, Merged,
+    Placed, State,
 };
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ForkName, LaunchDir, Program, ProjectRoot};
@@ -28,7 +28,7 @@ pub struct Workspace {
     forks: HashMap<PathBuf, Known<ForkInput>>,
     configs: HashMap<PathBuf, Known<ConfigInput>>,
     /// Texts that stand in for those on disk, such as what an editor has not saved yet.
-    overlays: HashMap<PathBuf, Arc<str>>,
+    overlays: BTreeMap<PathBuf, Arc<str>>,
 }
 
 /// What the sessions of one launch folder get.
@@ -50,6 +50,8 @@ pub struct Loaded {
     pub sources: Sources,
     /// How many files were looked at, configuration included.
     pub files: usize,
+    /// How many of them are configuration.
+    pub layers: usize,
 }
 
 impl Loaded {
@@ -119,7 +121,13 @@ impl std::fmt::Debug for Workspace {
 impl Workspace {
     /// An empty workspace over a file system.
     pub fn new(fs: Arc<dyn FileSystem>) -> Self {
-        Self { fs, db: Database::default(), forks: HashMap::new(), configs: HashMap::new(), overlays: HashMap::new() }
+        Self {
+            fs,
+            db: Database::default(),
+            forks: HashMap::new(),
+            configs: HashMap::new(),
+            overlays: BTreeMap::new(),
+        }
     }
 
     /// A workspace over this machine's disk.
@@ -137,6 +145,18 @@ impl Workspace {
             // Without a stamp the file is read at the next load.
             self.forks.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
             self.configs.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
+        }
+    }
+
+    /// Whether a text stands in for what is on disk at a path.
+    pub fn has_overlay(&self, path: &Path) -> bool {
+        self.overlays.contains_key(path)
+    }
+
+    /// Reads everything from disk again, from the next load on.
+    pub fn clear_overlays(&mut self) {
+        for path in self.overlays.keys().cloned().collect::<Vec<_>>() {
+            self.set_overlay(&path, None);
         }
     }
 
@@ -171,7 +191,7 @@ impl Workspace {
         root: ProjectRoot,
         files: &[(usize, ForkInput)],
         layers: &[ConfigInput],
-        mut diagnostics: Vec<Diagnostic>,
+        folders: Vec<Diagnostic>,
     ) -> Loaded {
         let compiled: Vec<(usize, &Arc<CompiledFile>)> =
             files.iter().map(|(root, file)| (*root, compiled(&self.db, *file))).collect();
@@ -179,18 +199,20 @@ impl Workspace {
             layers.iter().map(|layer| compiled_config(&self.db, *layer)).collect();
         let placed: Vec<Placed<'_>> = compiled.iter().map(|(root, file)| Placed { file, root: *root }).collect();
         let config = compile::merge(layers.iter().map(|layer| &layer.layer));
-        let config_layers: Vec<_> = layers.iter().map(|layer| &layer.layer).collect();
-        let Linked { program, listing, diagnostics: linked } = compile::link(&placed, &config, &config_layers);
-        let of_files = compiled.iter().flat_map(|(_, file)| &file.diagnostics);
-        let of_layers = layers.iter().flat_map(|layer| &layer.diagnostics);
-        diagnostics.extend(of_files.chain(of_layers).cloned());
-        diagnostics.extend(linked);
-        diagnostics.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
+        let linking = Linking {
+            files: &placed,
+            config: &config,
+            layers: &layers.iter().map(|layer| &***layer).collect::<Vec<_>>(),
+            folders,
+            root: root.as_path(),
+            exists: &|path| self.fs.metadata(path).is_ok(),
+        };
+        let Linked { program, listing, diagnostics } = compile::link(linking);
         let texts = compiled.iter().map(|(_, file)| &file.file.source);
         let texts = texts.chain(layers.iter().map(|layer| &layer.layer.source)).cloned();
         let sources: Sources = texts.collect::<Vec<Arc<Source>>>().into_iter().collect();
-        let files = files.len() + layers.len();
-        Loaded { launch: launch.clone(), root, program, config, listing, diagnostics, sources, files }
+        let (files, layers) = (files.len() + layers.len(), layers.len());
+        Loaded { launch: launch.clone(), root, program, config, listing, diagnostics, sources, files, layers }
     }
 
     /// The candidates below a root, and what there is to say about its folders.
@@ -207,7 +229,13 @@ impl Workspace {
         for (path, reason) in found.unreadable {
             report(&path, &FolderFault::Unreadable(reason));
         }
-        found.candidates
+        let mut candidates = found.candidates;
+        for path in self.overlays.keys().filter(|path| path.starts_with(&root.path)) {
+            if !candidates.iter().any(|candidate| candidate.path == *path) {
+                candidates.extend(Candidate::at(path));
+            }
+        }
+        candidates
     }
 
     /// The database's idea of a fork file, brought up to date.

@@ -1,54 +1,97 @@
 //! `check`: lint fork files and configuration.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::scope::{self, Scope};
-use super::{CliError, surroundings, written};
+use super::scope::{self, Scope, What};
+use super::{CliError, mend, surroundings, written};
+use crate::compile::{MAX_BYTES, rules};
 use crate::db::Workspace;
-use crate::diagnostic::{Level, Report, full, json};
+use crate::diagnostic::{
+    Applicability, Diagnostic, Level, Report, concise, full, github, gitlab, json, junit, sarif,
+};
+use crate::project::UserDirs;
 use crate::text::visible;
 
 /// Check fork files and configuration.
 ///
 /// Without a path: everything that is visible here, every root below the current folder, and your own forks.
-/// Exit code 0 if nothing is wrong, 1 for errors, 2 if the check could not run.
+/// Exit code 0 if nothing is wrong, 1 for findings at the level of `--deny`, 2 if the check could not run.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Fork files, configuration files, or folders with them.
+    /// Fork files, configuration files, or folders with them; `-` reads one file from standard input.
     paths: Vec<PathBuf>,
     /// How to print what was found.
     #[arg(long, value_enum, default_value_t = Format::Full)]
     format: Format,
+    /// Mend what can be mended safely.
+    #[arg(long)]
+    fix: bool,
+    /// With `--fix` or `--diff`: mend also what is a guess.
+    #[arg(long)]
+    unsafe_fixes: bool,
+    /// Show what `--fix` would change, and change nothing.
+    #[arg(long, conflicts_with = "fix")]
+    diff: bool,
+    /// The mildest level that makes the exit code 1.
+    #[arg(long, value_name = "LEVEL", default_value = "error")]
+    deny: Level,
+    /// Report these rules only.
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    select: Vec<String>,
+    /// Do not report these rules.
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// The name of the file that `-` reads.
+    #[arg(long, value_name = "PATH")]
+    stdin_filename: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// With source and help, for people.
     Full,
+    /// One line for each finding.
+    Concise,
     /// One versioned document, for programs.
     Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations in a GitHub workflow.
+    Github,
+    /// A code quality report for GitLab.
+    Gitlab,
+    /// A test report.
+    Junit,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
-    let current = surroundings::current_folder()?;
-    let user = surroundings::user_dirs();
-    let mut workspace = Workspace::on_disk();
-    let scope = if arguments.paths.is_empty() {
-        scope::everything(&mut workspace, &current, &user)
-    } else {
-        scope::paths(&mut workspace, &current, &user, &arguments.paths)
-    };
-    written(print(&scope, &current, arguments.format))?;
+    for rule in arguments.select.iter().chain(&arguments.ignore) {
+        known_rule(rule)?;
+    }
+    let mut check = Check::new(arguments)?;
+    let mut scope = check.look();
+    let mut mended = 0;
+    if arguments.fix {
+        mended = mend::mend(&mut check, &mut scope)?;
+    } else if arguments.diff {
+        let before = scope.sources.clone();
+        mend::mend_unsaved(&mut check, &mut scope);
+        written(mend::print_diff(&before, &scope.sources, &check.current))?;
+        scope = check.undone();
+    }
+    if !arguments.diff {
+        written(print(&check, &scope, mended))?;
+    }
     for path in &scope.missing {
         let message = format!("there is nothing at {}", visible(&path.to_string_lossy()));
         CliError::new(message).help("the other paths were checked").print();
     }
-    let failed = scope.diagnostics.iter().any(|found| found.level >= Level::Error);
+    let failed = scope.diagnostics.iter().any(|found| found.level >= arguments.deny);
     Ok(match (scope.missing.is_empty(), failed) {
         (false, _) => ExitCode::from(2),
         (true, true) => ExitCode::from(1),
@@ -56,12 +99,113 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     })
 }
 
-fn print(scope: &Scope, base: &Path, format: Format) -> io::Result<()> {
-    let report = Report { diagnostics: &scope.diagnostics, sources: &scope.sources, files: scope.files, base };
+fn known_rule(name: &str) -> Result<(), CliError> {
+    if rules::find(name).is_some() {
+        return Ok(());
+    }
+    let error = CliError::new(format!("there is no rule `{}`", visible(name)));
+    Err(match rules::suggest(name) {
+        Some(meant) => error.help(format!("did you mean `{meant}`?")),
+        None => error.help("`autofork explain` lists the rules"),
+    })
+}
+
+/// A check that can be repeated.
+pub(super) struct Check<'a> {
+    arguments: &'a Arguments,
+    pub(super) workspace: Workspace,
+    current: PathBuf,
+    user: UserDirs,
+    /// The file that standard input stands for.
+    pub(super) stdin: Option<PathBuf>,
+}
+
+impl<'a> Check<'a> {
+    fn new(arguments: &'a Arguments) -> Result<Self, CliError> {
+        let current = surroundings::current_folder()?;
+        let mut workspace = Workspace::on_disk();
+        let mut stdin = None;
+        if arguments.paths.iter().any(|path| path.as_os_str() == "-") {
+            let name = arguments.stdin_filename.as_ref().ok_or_else(|| {
+                CliError::new("the file on standard input has no name")
+                    .help("say with `--stdin-filename` where it belongs, such as .autofork/forks/journal.md")
+            })?;
+            let path = scope::clean(&current.join(name));
+            workspace.set_overlay(&path, Some(read_stdin()?.into()));
+            stdin = Some(path);
+        }
+        Ok(Self { arguments, workspace, current, user: surroundings::user_dirs(), stdin })
+    }
+
+    /// Looks at everything that the arguments name, once.
+    pub(super) fn look(&mut self) -> Scope {
+        let given: Vec<PathBuf> =
+            self.arguments.paths.iter().filter(|path| path.as_os_str() != "-").cloned().collect();
+        let what = match &self.stdin {
+            None if given.is_empty() => What::Everything,
+            stdin => What::Paths(given.into_iter().chain(stdin.clone()).collect()),
+        };
+        let mut scope = scope::look(&mut self.workspace, &self.current, &self.user, &what);
+        let wanted = |found: &Diagnostic| {
+            let named = |names: &[String]| names.iter().any(|name| name == found.rule.name);
+            (self.arguments.select.is_empty() || named(&self.arguments.select)) && !named(&self.arguments.ignore)
+        };
+        scope.diagnostics.retain(wanted);
+        scope
+    }
+
+    /// Looks again at the files as they are on disk.
+    fn undone(&mut self) -> Scope {
+        self.workspace.clear_overlays();
+        self.look()
+    }
+
+    /// How far fixes may go.
+    pub(super) fn applicability(&self) -> Applicability {
+        if self.arguments.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe }
+    }
+}
+
+fn read_stdin() -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    let outcome = io::stdin().lock().take(limit).read_to_end(&mut bytes);
+    outcome.map_err(|error| CliError::new(format!("standard input cannot be read: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| CliError::new("standard input is not UTF-8"))
+}
+
+fn print(check: &Check<'_>, scope: &Scope, mended: usize) -> io::Result<()> {
+    let report =
+        Report { diagnostics: &scope.diagnostics, sources: &scope.sources, files: scope.files, base: &check.current };
+    // The mended text of standard input goes to standard output, so the report makes way.
+    if let Some(path) = check.stdin.as_ref().filter(|_| check.arguments.fix) {
+        let text = scope.sources.get(path).map(|source| source.text().clone()).unwrap_or_default();
+        io::stdout().lock().write_all(text.as_bytes())?;
+        return print_to(&mut io::stderr().lock(), check, &report, mended);
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
-    match format {
-        Format::Full => full::render(&report, surroundings::look(), &mut out)?,
-        Format::Json => json::render(&report, &mut out)?,
+    print_to(&mut out, check, &report, mended)
+}
+
+fn print_to(out: &mut dyn Write, check: &Check<'_>, report: &Report<'_>, mended: usize) -> io::Result<()> {
+    match check.arguments.format {
+        Format::Full => {
+            full::render(report, surroundings::look(), out)?;
+            if mended > 0 {
+                writeln!(out, "Mended {mended}.")?;
+            }
+        }
+        Format::Concise => concise::render(report, out)?,
+        Format::Json => json::render(report, out)?,
+        Format::Sarif => sarif::render(report, rules::ALL, out)?,
+        Format::Github => github::render(report, out)?,
+        Format::Gitlab => gitlab::render(report, out)?,
+        Format::Junit => junit::render(report, out)?,
     }
     out.flush()
+}
+
+/// A path that is shown to a person.
+pub(super) fn shown(path: &Path, base: &Path) -> String {
+    visible(&path.strip_prefix(base).unwrap_or(path).to_string_lossy()).into_owned()
 }

@@ -4,12 +4,17 @@
 //! prints. Exit codes: 0 done, 1 findings or problems, 2 could not run.
 
 mod check;
+mod compile;
+mod config;
 mod daemon;
 mod demo;
 mod error;
 mod explain;
 mod forks;
 mod hook;
+mod init;
+mod mend;
+mod schema;
 mod scope;
 mod source;
 mod status;
@@ -52,6 +57,10 @@ enum Command {
     Check(check::Arguments),
     Forks(forks::Arguments),
     Explain(explain::Arguments),
+    Compile(compile::Arguments),
+    Config(config::Arguments),
+    Schema(schema::Arguments),
+    Init(init::Arguments),
 }
 
 /// Runs the command that the process's arguments name.
@@ -71,6 +80,10 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Forks(arguments) => forks::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Compile(arguments) => compile::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         error.print();

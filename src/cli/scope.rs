@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
 use crate::ir::LaunchDir;
-use crate::project::{self, Disk, FileSystem, Root, UserDirs};
+use crate::project::{self, Disk, EntryKind, FileSystem, Root, UserDirs};
 use crate::text::Sources;
 
 /// Everything that was found in a scope.
@@ -21,8 +21,24 @@ pub(crate) struct Scope {
     pub(crate) missing: Vec<PathBuf>,
 }
 
+/// What to look at.
+pub(crate) enum What {
+    /// Everything that is visible, and every root below.
+    Everything,
+    /// These paths, which may be fork files, configuration files, and folders with either.
+    Paths(Vec<PathBuf>),
+}
+
+/// Looks at it.
+pub(crate) fn look(workspace: &mut Workspace, current: &Path, user: &UserDirs, what: &What) -> Scope {
+    match what {
+        What::Everything => everything(workspace, current, user),
+        What::Paths(given) => paths(workspace, current, user, given),
+    }
+}
+
 /// Looks at everything that is visible from `current`, and at every root below it.
-pub(crate) fn everything(workspace: &mut Workspace, current: &Path, user: &UserDirs) -> Scope {
+fn everything(workspace: &mut Workspace, current: &Path, user: &UserDirs) -> Scope {
     let mut scope = Gathered::default();
     scope.add(&workspace.load(&LaunchDir::new(current), user), None);
     for project in project::projects_below(&Disk, current) {
@@ -34,16 +50,18 @@ pub(crate) fn everything(workspace: &mut Workspace, current: &Path, user: &UserD
 }
 
 /// Looks at these paths, which may be fork files, configuration files, and folders with either.
-pub(crate) fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[PathBuf]) -> Scope {
+fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[PathBuf]) -> Scope {
     let mut scope = Gathered::default();
     for given in paths {
         let path = clean(&current.join(given));
-        let Ok(found) = Disk.metadata(&path) else {
+        let kind = Disk.metadata(&path).map(|found| found.kind);
+        let kind = kind.or_else(|error| if workspace.has_overlay(&path) { Ok(EntryKind::File) } else { Err(error) });
+        let Ok(kind) = kind else {
             scope.missing.push(given.clone());
             continue;
         };
         let mut launches: Vec<PathBuf> = project::project_of(&path).into_iter().collect();
-        if found.kind == project::EntryKind::Folder {
+        if kind == EntryKind::Folder {
             launches.extend(project::projects_below(&Disk, &path));
         }
         let is_users = user.base.as_ref().is_some_and(|base| path.starts_with(base));
@@ -52,11 +70,7 @@ pub(crate) fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, 
         }
         if launches.is_empty() {
             // Forks that lie in no root, such as a collection to copy from: their folder is taken for one.
-            let folder = if found.kind == project::EntryKind::Folder {
-                path.as_path()
-            } else {
-                path.parent().unwrap_or(&path)
-            };
+            let folder = if kind == EntryKind::Folder { path.as_path() } else { path.parent().unwrap_or(&path) };
             let root = Root { path: folder.to_path_buf(), foreign: false };
             scope.add(&workspace.load_roots(&LaunchDir::new(folder), user, &[root]), Some(&path));
             continue;
@@ -98,7 +112,7 @@ impl Gathered {
 }
 
 /// An absolute path without `.` and `..`, links left as they are.
-fn clean(path: &Path) -> PathBuf {
+pub(crate) fn clean(path: &Path) -> PathBuf {
     let mut cleaned = PathBuf::new();
     for part in path.components() {
         match part {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::findings::Findings;
 use super::input::{Contents, Obstacle, decode};
 use super::keys::{MARKER, is_fork_key};
-use super::lower::{Lowered, lower};
+use super::lower::{Lowered, MomentPlace, lower};
 use super::rules;
+use super::suppress::{Suppression, suppressions};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::ir::ForkName;
+use crate::ir::{ForkName, Moment};
 use crate::syntax::envelope::{self, Envelope, Fence};
 use crate::syntax::yaml::{self, Entry, Node, Value};
 use crate::text::{Source, Span, is_invisible};
@@ -40,7 +41,7 @@ pub enum Lookalike {
     NotAMapping,
     /// The line that should open its frontmatter is no fence.
     MalformedFence,
-    /// There is a character in the word `fork` that cannot be seen.
+    /// There is a character in the marker that cannot be seen.
     InvisibleMarker,
 }
 
@@ -67,6 +68,8 @@ pub struct ForkFile {
     pub(crate) bad_fence: Option<(Fence, Level)>,
     /// What it comes to, if it is a fork.
     pub(crate) lowered: Option<Lowered>,
+    /// Comments in its frontmatter that switch rules off.
+    pub(crate) suppressions: Vec<Suppression>,
 }
 
 /// Compiles the file of that name by itself, in the order that `compile` knows: decode, take apart, classify, lower,
@@ -108,8 +111,10 @@ fn take_apart(name: &ForkName, source: Arc<Source>, obstacle: Option<Obstacle>) 
         yaml: yaml::Parsed::default(),
         bad_fence: None,
         lowered: None,
+        suppressions: Vec::new(),
     };
     file.kind = classify(&mut file);
+    file.suppressions = suppressions(&file.source, file.envelope.frontmatter);
     file
 }
 
@@ -183,6 +188,24 @@ impl ForkFile {
         self.entries().iter().find(|entry| entry.key.scalar().is_some_and(|scalar| scalar.text == key))
     }
 
+    /// The tags in a file, even if it is switched off.
+    pub(crate) fn tags(&self) -> Vec<&str> {
+        if let Some(lowered) = &self.lowered {
+            return lowered.tags.iter().map(|(tag, _)| tag.as_str()).collect();
+        }
+        let tags = self.entry("tags").filter(|_| self.kind == FileKind::OptOut).map(|entry| &entry.value);
+        match tags.map(|tags| &tags.value) {
+            Some(Value::List(items, _)) => items.iter().filter_map(Node::scalar).map(|tag| tag.text.trim()).collect(),
+            Some(Value::Scalar(tag)) => tag.text.split(',').map(str::trim).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The moments of a fork, with their places.
+    pub(crate) fn moments(&self) -> &[(Moment, MomentPlace)] {
+        self.lowered.as_ref().map(|lowered| lowered.run_on.moments.as_slice()).unwrap_or_default()
+    }
+
     /// Keys at the start of the frontmatter's lines, for files whose frontmatter cannot be read.
     fn keys(&self) -> impl Iterator<Item = &str> {
         envelope::keys_at_line_start(self.text(), self.envelope.frontmatter).map(|(key, _)| key)
@@ -209,6 +232,9 @@ impl ForkFile {
             return match marker.value.boolean() {
                 Some(true) => FileKind::Fork,
                 Some(false) => FileKind::OptOut,
+                None if self.words(marker.value.span).contains(is_invisible) => {
+                    FileKind::Lookalike(Lookalike::InvisibleMarker)
+                }
                 None => FileKind::Lookalike(Lookalike::MarkerNotBoolean),
             };
         }

@@ -20,6 +20,12 @@ impl Findings {
         Self { path, found: Vec::new() }
     }
 
+    /// Goes on with the file at `path`.
+    pub(crate) fn in_file(&mut self, path: &Arc<Path>) -> &mut Self {
+        self.path = path.clone();
+        self
+    }
+
     /// Adds a finding at a place of the file. What was found and what it leads to, in one sentence without a full stop.
     pub(crate) fn report(
         &mut self,

@@ -3,15 +3,19 @@
 //! Compiling never fails. Where a value is bad its default stands in for it, and a rule says so; a file that cannot be
 //! read is a broken fork and every other file goes on. No I/O in here: texts come in, values go out.
 
+mod body;
 mod config;
 mod file;
 mod findings;
+mod graph;
 mod input;
 mod keys;
 mod lower;
 mod near;
 mod program;
 pub mod rules;
+pub mod schema;
+mod suppress;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +24,7 @@ pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
 pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
 pub use lower::fork_name;
-pub use program::{Linked, Listed, Placed, State, link};
+pub use program::{Linked, Linking, Listed, Placed, State, link};
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::ForkName;

@@ -2,13 +2,14 @@
 //! at several files.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::{ConfigLayer, Merged};
 use super::file::FileKind;
 use super::findings::Findings;
-use super::{CompiledFile, rules};
+use super::graph::{Graph, Member, Setting};
+use super::{CompiledConfig, CompiledFile, rules, suppress};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Fork, ForkName, Program};
 
@@ -69,16 +70,33 @@ pub struct Linked {
     pub program: Arc<Program>,
     /// Every candidate, in the order in which names are given: nearest root first, in a root by byte order.
     pub listing: Vec<Listed>,
-    /// What was found across files; what each file has by itself is not in it.
+    /// Everything that was found, in the files by themselves and across them, in the order in which it is shown.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Links the files of all roots, in the order of the listing, under a configuration.
-pub fn link(files: &[Placed<'_>], config: &Merged, layers: &[&ConfigLayer]) -> Linked {
-    let mut diagnostics = Vec::new();
+/// What is linked.
+pub struct Linking<'a> {
+    /// The files of all roots, in the order of the listing.
+    pub files: &'a [Placed<'a>],
+    /// The effective configuration.
+    pub config: &'a Merged,
+    /// The layers that it came from.
+    pub layers: &'a [&'a CompiledConfig],
+    /// What was found about folders.
+    pub folders: Vec<Diagnostic>,
+    /// The project's root.
+    pub root: &'a Path,
+    /// Whether there is a file at a path; asked for files that instructions refer to.
+    pub exists: &'a dyn Fn(&Path) -> bool,
+}
+
+/// Links the files of all roots under a configuration.
+pub fn link(linking: Linking<'_>) -> Linked {
+    let Linking { files, config, layers, folders, root, exists } = linking;
+    let mut diagnostics = folders;
     let mut owners: HashMap<&ForkName, &Placed<'_>> = HashMap::new();
     let mut listing = Vec::with_capacity(files.len());
-    let mut active = Vec::new();
+    let mut members = Vec::new();
     for placed in files {
         let file = &placed.file.file;
         let owner = owners.get(&file.name).copied();
@@ -89,16 +107,35 @@ pub fn link(files: &[Placed<'_>], config: &Merged, layers: &[&ConfigLayer]) -> L
         if let (State::Shadowed, Some(owner)) = (state, owner) {
             diagnostics.extend(hidden(owner, placed));
         }
+        diagnostics.extend(placed.file.diagnostics.iter().cloned());
         let fork = file.lowered.as_ref().map(|lowered| lowered.fork.clone());
-        if state == State::Active {
-            active.push(*placed);
+        if let (State::Active, Some(lowered)) = (state, &file.lowered) {
+            members.push(Member { file, lowered });
         }
         listing.push(Listed { name: file.name.clone(), path: file.source.path().to_path_buf(), state, fork });
     }
-    let _ = layers;
-    let forks =
-        active.iter().filter_map(|placed| placed.file.file.lowered.as_ref()).map(|lowered| lowered.fork.clone());
+    diagnostics.extend(layers.iter().flat_map(|layer| &layer.diagnostics).cloned());
+    let forks = members.iter().map(|member| member.lowered.fork.clone());
     let program = Arc::new(Program::new(config.config.clone(), forks));
+
+    let sets: Vec<&ConfigLayer> = layers.iter().map(|layer| &layer.layer).collect();
+    let setting = Setting { config: &config.config, layers: &sets, root, exists };
+    let tags = files.iter().flat_map(|placed| placed.file.file.tags()).collect();
+    let graph = Graph::new(members, owners.into_keys().collect(), tags, &setting);
+    let mut out = Findings::new(root.into());
+    for check in rules::GRAPH_CHECKS {
+        check(&graph, &mut out);
+    }
+    diagnostics.extend(out.into_sorted());
+
+    for file in files.iter().map(|placed| &placed.file.file).filter(|file| !file.suppressions.is_empty()) {
+        suppress::apply(&file.source, &file.suppressions, &mut diagnostics);
+    }
+    for layer in sets.iter().filter(|layer| !layer.suppressions.is_empty()) {
+        suppress::apply(&layer.source, &layer.suppressions, &mut diagnostics);
+    }
+    config.apply_levels(&mut diagnostics);
+    diagnostics.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
     Linked { program, listing, diagnostics }
 }
 

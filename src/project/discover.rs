@@ -18,6 +18,15 @@ pub struct Candidate {
     pub name: String,
 }
 
+impl Candidate {
+    /// The candidate that a file is by its path alone; none if it is no Markdown file.
+    pub fn at(path: &Path) -> Option<Self> {
+        let file = path.file_name().filter(|name| is_markdown(name))?;
+        let named = if file == "FORK.md" { path.parent()?.file_name()? } else { path.file_stem()? };
+        Some(Self { path: path.to_path_buf(), name: named.to_string_lossy().into_owned() })
+    }
+}
+
 /// What was found below a root.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discovered {

@@ -6,4 +6,5 @@
 pub mod duration;
 pub mod envelope;
 pub mod moment;
+pub mod suppression;
 pub mod yaml;

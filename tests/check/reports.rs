@@ -65,7 +65,7 @@ fn forks_are_listed_with_what_they_come_to() {
     sandbox.fork("note.md", "Just a note.\n");
     let run = sandbox.run(&["forks"]);
     assert_eq!(run.code, 0);
-    insta::assert_snapshot!(run.out.split("error[").next().expect("a list"));
+    insta::assert_snapshot!(run.out.split_inclusive("1 off\n").next().expect("a list"));
     let run = sandbox.run(&["forks", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&run.out).expect("one JSON document");
     insta::assert_snapshot!(serde_json::to_string_pretty(&document["forks"]).expect("it can be printed"));
@@ -80,4 +80,84 @@ fn a_rule_is_explained() {
         (run.code, run.err.as_str()),
         (2, "error: there is no rule `never-fire`\nhelp: did you mean `never-fires`?\n")
     );
+}
+
+#[test]
+fn every_format_says_the_same_with_the_same_exit_code() {
+    let sandbox = faulty();
+    let note = "---\nfork: true\nafter: tidy\n---\nWrite, with <care> & \"love\", to OUT,1:2.md.\n";
+    sandbox.fork("a, b%.md", note);
+    for format in ["concise", "github", "gitlab", "junit", "sarif"] {
+        let run = sandbox.run(&["check", "--format", format]);
+        assert_eq!((run.code, run.err.as_str()), (1, ""), "{format}");
+        let found = ["never-fires", "unknown-moment", "invalid-duration", "yaml-syntax", "invalid-name"];
+        for rule in found {
+            assert!(run.out.contains(rule), "{format} does not say {rule}");
+        }
+        if format == "sarif" {
+            let log: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+            insta::assert_snapshot!(format, serde_json::to_string_pretty(&log["runs"][0]["results"]).expect("JSON"));
+        } else {
+            insta::assert_snapshot!(format, run.out);
+        }
+    }
+}
+
+#[test]
+fn rules_can_be_chosen_and_the_level_that_fails_too() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("x.md", "---\nfork: true\nowner: me\nthrottle: 1h30m\n---\nBring LOG.md up to date.\n");
+    let lines = |arguments: &[&str]| {
+        let run = sandbox.run(&[&["check", "--format", "concise"], arguments].concat());
+        (run.code, run.out.lines().count())
+    };
+    assert_eq!(lines(&[]), (0, 2));
+    assert_eq!(lines(&["--deny", "warn"]), (1, 2));
+    assert_eq!(lines(&["--deny", "warn", "--ignore", "unknown-key"]), (0, 1));
+    assert_eq!(lines(&["--deny", "hint", "--select", "nonportable-duration,never-fires"]), (1, 1));
+    let run = sandbox.run(&["check", "--ignore", "unknown-keys"]);
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "error: there is no rule `unknown-keys`\nhelp: did you mean `unknown-key`?\n")
+    );
+}
+
+#[test]
+fn fixes_are_shown_and_made() {
+    let sandbox = Sandbox::new();
+    let faulty = "---\nfork: true\nrun_on: idle # soon\nmodel: haiku\nthrotle: 30M\n---\nBring LOG.md up to date.\n";
+    sandbox.fork("x.md", faulty);
+    insta::assert_snapshot!("diff", sandbox.run(&["check", "--diff"]).out);
+    let read = || std::fs::read_to_string(sandbox.project().join(".autofork/forks/x.md")).expect("a file");
+    assert_eq!(read(), faulty, "a diff changes nothing");
+    let run = sandbox.run(&["check", "--fix"]);
+    assert!(run.out.ends_with("Mended 2.\n"), "{}", run.out);
+    assert_eq!(read(), "---\nfork: true\nrun_on: [idle] # soon\nthrotle: 30M\n---\nBring LOG.md up to date.\n");
+    let run = sandbox.run(&["check", "--fix", "--unsafe-fixes"]);
+    assert_eq!(run.code, 0);
+    assert_eq!(read(), "---\nfork: true\nrun_on: [idle] # soon\nthrottle: 30m\n---\nBring LOG.md up to date.\n");
+}
+
+#[test]
+fn a_file_can_come_from_standard_input() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("other.md", "---\nfork: true\nrun_on: []\n---\nBring LOG.md up to date.\n");
+    let feed = |arguments: &[&str]| {
+        let mut command = sandbox.command(&sandbox.project());
+        command.args(arguments).stdin(std::process::Stdio::piped());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().expect("the program runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut stdin, b"---\nfork: true\nafter: other\nrun_on: idle\n---\nTidy.\n")
+            .expect("a reader");
+        drop(stdin);
+        sandbox.outcome(&child.wait_with_output().expect("an end"))
+    };
+    let named = ["check", "-", "--stdin-filename", ".autofork/forks/new.md", "--format", "concise"];
+    let run = feed(&named);
+    let line = ".autofork/forks/new.md:4:9: note[moment-not-listed]: `run_on` is a list; this is read as one here, but not everywhere\n";
+    assert_eq!((run.code, run.out.as_str()), (0, line));
+    let run = feed(&[&named[..], &["--fix"]].concat());
+    assert_eq!(run.out, "---\nfork: true\nafter: other\nrun_on: [idle]\n---\nTidy.\n");
+    assert_eq!(feed(&["check", "-"]).code, 2, "a file without a name has no place");
 }

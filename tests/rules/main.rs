@@ -7,8 +7,9 @@ use autofork::compile::rules;
 use autofork::diagnostic::Rule;
 use project::Project;
 
-/// Rules whose bad example is no text that could stand in a comment. Each has a story of its own in `tests/check`.
-const BAD_BY_WORDS: [&str; 3] = ["invalid-encoding", "too-large", "unreadable"];
+/// Rules whose bad example is no text that could stand in a comment. Each has a story of its own in
+/// `tests/check` or `tests/cases`.
+const BAD_BY_WORDS: [&str; 4] = ["invalid-encoding", "cr-line-endings", "too-large", "unreadable"];
 
 #[test]
 fn a_bad_example_gives_exactly_its_rule() {

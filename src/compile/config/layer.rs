@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::compile::suppress::Suppression;
 use crate::diagnostic::Level;
 use crate::ir::{Seconds, Tag};
 use crate::text::{Source, Span};
@@ -55,6 +56,8 @@ pub struct ConfigLayer {
     pub(crate) wake_in_plan_mode: Option<Set<bool>>,
     /// Levels of rules; none switches a rule off.
     pub(crate) lint: BTreeMap<String, Set<Option<Level>>>,
+    /// Comments that switch rules off.
+    pub(crate) suppressions: Vec<Suppression>,
 }
 
 impl ConfigLayer {
@@ -74,6 +77,7 @@ impl ConfigLayer {
             background_hold_timeout: None,
             wake_in_plan_mode: None,
             lint: BTreeMap::new(),
+            suppressions: Vec::new(),
         }
     }
 }

@@ -5,7 +5,7 @@ mod read;
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::Level;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::ir::{Config, Seconds, Tag};
 use crate::text::Span;
 
@@ -63,6 +63,21 @@ pub struct Merged {
 }
 
 impl Merged {
+    /// Gives diagnostics the levels that `[lint]` asks for, and takes out those of rules that are off.
+    pub(crate) fn apply_levels(&self, diagnostics: &mut Vec<Diagnostic>) {
+        if self.lint.is_empty() {
+            return;
+        }
+        diagnostics.retain_mut(|found| match self.lint.get(found.rule.name) {
+            Some(None) => false,
+            Some(Some(level)) => {
+                found.level = *level;
+                true
+            }
+            None => true,
+        });
+    }
+
     /// Where the effective value of a key comes from.
     pub fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).map_or(Origin::Default, |layer| Origin::Layer(*layer))

@@ -11,6 +11,7 @@ use super::{IGNORED_KEYS, KEYS, KeySpan};
 use crate::compile::findings::Findings;
 use crate::compile::input::{Contents, Obstacle, decode};
 use crate::compile::rules;
+use crate::compile::suppress::suppressions;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::ir::{Seconds, Tag};
 use crate::syntax::duration;
@@ -22,9 +23,11 @@ pub(crate) fn compile(layer: Layer, path: &Arc<Path>, contents: &Contents) -> (C
     let source = Arc::new(Source::new(path.clone(), decoded.text));
     let mut out = Findings::new(path.clone());
     let mut values = ConfigLayer::empty(layer, source.clone());
-    match decoded.obstacle {
-        Some(obstacle) => report_obstacle(&obstacle, &mut out),
-        None => read(&mut values, source.text(), &mut out),
+    if let Some(obstacle) = decoded.obstacle {
+        report_obstacle(&obstacle, &mut out);
+    } else {
+        values.suppressions = suppressions(&source, Span::new(0, source.text().len()));
+        read(&mut values, source.text(), &mut out);
     }
     (values, out.into_sorted())
 }
@@ -47,7 +50,7 @@ fn read(values: &mut ConfigLayer, text: &str, out: &mut Findings) {
     if !errors.is_empty() {
         errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
         let span = errors[0].span().unwrap_or_default();
-        let span = Span::new(span.start, span.end).shifted(base);
+        let span = at_backslash(&text[base..], Span::new(span.start, span.end)).shifted(base);
         rules::toml_syntax::check(span, errors[0].message(), out);
         return;
     }
@@ -217,6 +220,19 @@ impl Reader<'_> {
                 None => self.invalid(value, "one of `\"off\"`, `\"hint\"`, `\"warn\"` and `\"error\"`"),
             }
         }
+    }
+}
+
+/// The parser points into a bad escape; people look for its backslash.
+fn at_backslash(text: &str, span: Span) -> Span {
+    let start = span.start().min(text.len());
+    let nearby = (1..=9).filter_map(|back| text.get(start.checked_sub(back)?..start));
+    let escape = nearby.take_while(|words| !words.contains(['"', '\n'])).find(|words| words.starts_with('\\'));
+    match escape {
+        Some(words) if words[1..].chars().all(|c| c.is_ascii_hexdigit() || matches!(c, 'u' | 'U' | 'x')) => {
+            Span::new(start - words.len(), span.end().max(start))
+        }
+        _ => span,
     }
 }
 

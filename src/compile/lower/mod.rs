@@ -8,6 +8,7 @@ mod names;
 
 use std::sync::Arc;
 
+use super::body::{Mentions, mentions};
 use super::file::ForkFile;
 use super::findings::Findings;
 use super::keys::{IGNORED_KEYS, KEYS, MARKER};
@@ -16,13 +17,12 @@ use crate::ir::{Body, Fork, ForkName, Overlap, Seconds, Tag};
 use crate::syntax::yaml::{Entry, Node, Place, Plain, Value};
 use crate::text::Span;
 
-pub(crate) use moments::RunOn;
+pub(crate) use moments::{MomentPlace, RunOn};
 pub use names::fork_name;
 pub(crate) use names::{is_listed, quote, spell};
 
 /// A fork and where its values stand.
 #[derive(Debug)]
-#[allow(dead_code)] // for the rules that look at several files
 pub(crate) struct Lowered {
     pub(crate) fork: Arc<Fork>,
     pub(crate) run_on: RunOn,
@@ -31,6 +31,8 @@ pub(crate) struct Lowered {
     pub(crate) tags: Vec<(Tag, Place)>,
     /// The key `tags`.
     pub(crate) tags_key: Option<Span>,
+    /// What the instructions say about files and agents.
+    pub(crate) mentions: Mentions,
 }
 
 /// Lowers a file that is a fork.
@@ -53,12 +55,13 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
         run_on: run_on.moments.iter().map(|(moment, _)| *moment).collect(),
         throttle: file.entry("throttle").and_then(|entry| throttle(file, entry, out)),
         after: after.iter().map(|(name, _)| name.clone()).filter(|name| *name != file.name).collect(),
-        overlap: file.entry("overlap").map(|entry| overlap(entry, out)).unwrap_or_default(),
+        overlap: file.entry("overlap").map(|entry| overlap(file, entry, out)).unwrap_or_default(),
         tags: tags.iter().map(|(tag, _)| tag.clone()).collect(),
         body: Body { first_line: first_line(file), text: file.words(body).into() },
     };
     let tags_key = file.entry("tags").map(|entry| entry.key.place().span);
-    Lowered { fork: Arc::new(fork), run_on, after, tags, tags_key }
+    let mentions = mentions(file.text(), body);
+    Lowered { fork: Arc::new(fork), run_on, after, tags, tags_key, mentions }
 }
 
 /// A key that has no meaning here.
@@ -68,6 +71,9 @@ fn check_key(file: &ForkFile, entry: &Entry, out: &mut Findings) {
         return;
     };
     let key = key.text.as_str();
+    if rules::invisible_character::check_words(file, &entry.key, "key", "it is another word so, and ignored", out) {
+        return;
+    }
     if IGNORED_KEYS.contains(&key) {
         rules::ignored_key::check(file, entry, key, out);
     } else if key != MARKER && !KEYS.contains(&key) {
@@ -94,15 +100,21 @@ fn throttle(file: &ForkFile, entry: &Entry, out: &mut Findings) -> Option<Second
         rules::invalid_type::check_boolean(&entry.value, "throttle", out);
         return None;
     }
+    if rules::invisible_character::check_words(file, &entry.value, "duration", "the fork runs unthrottled", out) {
+        return None;
+    }
     rules::invalid_duration::check_throttle(file, &entry.value, scalar, out)
 }
 
-fn overlap(entry: &Entry, out: &mut Findings) -> Overlap {
+fn overlap(file: &ForkFile, entry: &Entry, out: &mut Findings) -> Overlap {
     if let Some(value) = entry.value.boolean() {
         return value.into();
     }
     if let Some(scalar) = rules::invalid_type::check_scalar(entry, "overlap", "`true` or `false`", out) {
-        rules::invalid_boolean::check(&entry.value, scalar, out);
+        let consequence = "two runs at once stay forbidden";
+        if !rules::invisible_character::check_words(file, &entry.value, "value", consequence, out) {
+            rules::invalid_boolean::check(file, &entry.value, scalar, out);
+        }
     }
     Overlap::default()
 }

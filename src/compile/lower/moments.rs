@@ -19,7 +19,6 @@ pub(crate) struct RunOn {
 
 /// Where a moment stands.
 #[derive(Debug, Clone, Copy)]
-#[allow(dead_code)] // for the rules that look at several files
 pub(crate) struct MomentPlace {
     /// Its name; none if the default stands in for a missing `run_on`.
     pub(crate) name: Option<Place>,
@@ -93,6 +92,9 @@ fn lower_item(file: &ForkFile, item: &Node, run_on: &mut RunOn, out: &mut Findin
 /// A moment without a value.
 fn lower_text(file: &ForkFile, item: &Node, scalar: &Scalar, run_on: &mut RunOn, out: &mut Findings) {
     let place = item.place();
+    if rules::invisible_character::check_words(file, item, "moment", "it is ignored", out) {
+        return;
+    }
     match scalar.text.trim() {
         "idle" => run_on.push(Moment::Idle(None), place, None, place),
         name if MOMENTS.contains(&name) => rules::malformed_moment::check_bare(item, name, out),
@@ -111,6 +113,9 @@ fn lower_pair(file: &ForkFile, pair: &Entry, item: Place, run_on: &mut RunOn, ou
         rules::malformed_moment::check_list(&pair.key, out);
         return;
     };
+    if rules::invisible_character::check_words(file, &pair.key, "moment", "it is ignored", out) {
+        return;
+    }
     let value = pair.value.place();
     match name.text.as_str() {
         "idle" => {

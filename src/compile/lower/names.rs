@@ -16,7 +16,7 @@ pub(super) fn after(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) 
         return Vec::new();
     };
     if entry.value.entries().is_some() {
-        rules::invalid_type::check_scalar(entry, "after", "the name of a fork, or a list of them", out);
+        rules::invalid_type::check_scalar(entry, "after", "the name of a fork or a list of names", out);
         return Vec::new();
     }
     let mut names = Vec::new();
@@ -27,6 +27,7 @@ pub(super) fn after(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) 
             rules::invalid_type::check_name(item, out);
             continue;
         };
+        rules::invisible_character::check_words(file, item, "name", "it is another name so", out);
         names.extend(split(file, entry, item, &scalar.text, out).map(|(name, place)| (fork_name(&name), place)));
     }
     names
@@ -38,12 +39,13 @@ pub(super) fn tags(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) -
         return Vec::new();
     };
     if entry.value.entries().is_some() {
-        rules::invalid_type::check_scalar(entry, "tags", "a label, or a list of them", out);
+        rules::invalid_type::check_scalar(entry, "tags", "a label or a list of labels", out);
         return Vec::new();
     }
     let mut tags = Vec::new();
     for item in items(&entry.value) {
         let Some(text) = rules::invalid_tag::check(item, out) else { continue };
+        rules::invisible_character::check_words(file, item, "tag", "it is another tag so", out);
         tags.extend(split(file, entry, item, text, out).map(|(tag, place)| (Tag::from(tag.as_str()), place)));
     }
     tags
@@ -64,7 +66,7 @@ fn split(
 ) -> impl Iterator<Item = (String, Place)> + use<> {
     let parts: Vec<(String, Place)> = if text.contains(',') {
         let parts: Vec<String> =
-            text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            text.split(',').map(trimmed).filter(|part| !part.is_empty()).map(str::to_owned).collect();
         rules::comma_list::check(file, entry, item, &parts, out);
         parts
             .into_iter()
@@ -74,9 +76,14 @@ fn split(
             })
             .collect()
     } else {
-        vec![(text.trim().to_owned(), item.place())]
+        vec![(trimmed(text).to_owned(), item.place())]
     };
     parts.into_iter()
+}
+
+/// Without the blanks around it; characters that only look like blanks stay, and are reported.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\n', '\r'])
 }
 
 /// Where one part of a comma list stands, if the list is written plainly.

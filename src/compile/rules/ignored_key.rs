@@ -59,5 +59,7 @@ pub(crate) fn lines_of(file: &ForkFile, entry: &Entry) -> Option<Span> {
     let next = file.entries().iter().map(|other| other.key.span.start()).filter(|other| *other > start).min();
     let end = text[last..].find(['\n', '\r']).map_or(text.len(), |at| last + at);
     let end = if text[end..].starts_with("\r\n") { end + 2 } else { (end + 1).min(text.len()) };
-    (next.is_none_or(|next| next >= end)).then(|| Span::new(start, end))
+    // A comment on these lines says something that nobody but its author can judge.
+    let commented = file.yaml.comments.iter().any(|comment| (start..end).contains(&comment.start()));
+    (next.is_none_or(|next| next >= end) && !commented).then(|| Span::new(start, end))
 }

@@ -1,6 +1,7 @@
 //! `invalid-boolean`
 
 use super::marker_not_boolean::boolean_meant;
+use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::syntax::yaml::{Node, Scalar};
 use crate::text::visible;
@@ -30,8 +31,9 @@ rule! {
     "invalid-boolean", Warn, Keys, Some
 }
 
-pub(crate) fn check(value: &Node, scalar: &Scalar, out: &mut Findings) {
-    let shown = visible(&scalar.text);
+pub(crate) fn check(file: &ForkFile, value: &Node, scalar: &Scalar, out: &mut Findings) {
+    // With its quotes, which may be all that is wrong with it.
+    let shown = visible(file.words(value.span));
     let draft = out
         .report(&RULE, value.place(), format!("`{shown}` is neither `true` nor `false`; two runs at once stay forbidden"))
         .label("not a boolean")

@@ -1,6 +1,6 @@
 //! `invalid-duration`
 
-use super::{invalid_type, malformed_moment, nonportable_duration};
+use super::{invalid_type, invisible_character, malformed_moment, nonportable_duration};
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::diagnostic::Level;
@@ -71,13 +71,17 @@ pub(crate) fn check_idle(file: &ForkFile, value: &Node, out: &mut Findings) -> O
         }
         Plain::Number | Plain::Text => {}
     }
+    let consequence = "bare `idle` is used, with the configured deadline";
+    if invisible_character::check_words(file, value, "duration", consequence, out) {
+        return Some(Moment::Idle(None));
+    }
     match duration::parse(&scalar.text) {
         Ok(found) => {
             nonportable_duration::check(value, found, out);
             Some(Moment::Idle(Some(found.length)))
         }
         Err(fault) => {
-            report(file, value, scalar, &fault, "bare `idle` is used, with the configured deadline", RULE.level, out);
+            report(file, value, scalar, &fault, consequence, RULE.level, out);
             Some(Moment::Idle(None))
         }
     }

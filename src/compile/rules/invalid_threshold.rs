@@ -1,6 +1,6 @@
 //! `invalid-threshold`
 
-use super::{malformed_moment, percent_sign};
+use super::{invisible_character, malformed_moment, percent_sign};
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::ir::{Moment, Percent};
@@ -47,6 +47,9 @@ pub(crate) fn check(file: &ForkFile, name: &str, pair: &Entry, item: Place, out:
     };
     if scalar.plain() == Plain::Null {
         malformed_moment::check_empty(item, name, out);
+        return None;
+    }
+    if invisible_character::check_words(file, value, "threshold", "the moment is ignored", out) {
         return None;
     }
     let found = if name == "context_used" {

@@ -4,7 +4,7 @@ use crate::compile::file::{FileKind, ForkFile, Lookalike};
 use crate::compile::findings::Findings;
 use crate::compile::keys::MARKER;
 use crate::diagnostic::Level;
-use crate::syntax::yaml::FaultKind;
+use crate::syntax::yaml::{FaultKind, Node, Place};
 use crate::text::{Span, is_invisible};
 
 rule! {
@@ -58,16 +58,34 @@ fn check_faults(file: &ForkFile, out: &mut Findings) {
 
 fn check_marker(file: &ForkFile, out: &mut Findings) {
     let is_marker = |key: &str| key.contains(is_invisible) && key.replace(is_invisible, "") == MARKER;
-    let mut keys = file.entries().iter().map(|entry| &entry.key);
-    let Some(key) = keys.find(|key| key.scalar().is_some_and(|scalar| is_marker(&scalar.text))) else { return };
-    let words = file.words(key.span);
-    let Some((at, character)) = words.char_indices().find(|(_, character)| is_invisible(*character)) else { return };
-    let span = Span::new(key.span.start() + at, key.span.start() + at + character.len_utf8());
-    let message = format!("there is {} in the word `fork`, so this file is no fork and does not fire", name(character));
-    out.report(&RULE, span, message)
+    let hidden = file.entries().iter().map(|entry| &entry.key).find(|key| key.scalar().is_some_and(|s| is_marker(&s.text)));
+    let marker = file.entry(MARKER).map(|entry| &entry.value).or(hidden);
+    if let Some(node) = marker {
+        check_words(file, node, "marker", "the file is no fork and never fires", out);
+    }
+}
+
+/// Reports a character that cannot be seen in the words of `node`, which are `what`; true if there is one.
+pub(crate) fn check_words(file: &ForkFile, node: &Node, what: &str, consequence: &str, out: &mut Findings) -> bool {
+    let words = file.words(node.span);
+    let hidden = words.char_indices().find(|(at, character)| is_invisible(*character) && !joins(words, *at, *character));
+    let Some((at, character)) = hidden.filter(|_| node.scalar().is_some()) else { return false };
+    let span = Span::new(node.span.start() + at, node.span.start() + at + character.len_utf8());
+    let place = node.alias.map_or(span.into(), |alias| Place { span: alias, words: Some(span) });
+    let without: String = words.replace(is_invisible, "");
+    out.report(&RULE, place, format!("there is {} in this {what}; {consequence}", name(character)))
         .label("cannot be seen")
-        .help("write `fork: true`")
-        .guess("write the word anew", key.span, words.replace(is_invisible, ""));
+        .help("delete the character, or write the word anew")
+        .guess("write the word without it", node.span, without);
+    true
+}
+
+/// Whether a joiner does its work between two characters of an emoji, or of a script that needs it.
+fn joins(words: &str, at: usize, character: char) -> bool {
+    let is_joiner = matches!(character, '\u{200c}' | '\u{200d}');
+    let before = words[..at].chars().next_back();
+    let after = words[at + character.len_utf8()..].chars().next();
+    is_joiner && before.is_some_and(|c| !c.is_ascii()) && after.is_some_and(|c| !c.is_ascii())
 }
 
 /// The character's name for people.

@@ -37,7 +37,8 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     let place = if entry.value.is_null() { entry.key.place() } else { entry.value.place() };
     let meant = entry.value.scalar().and_then(|scalar| boolean_meant(&scalar.text));
     let found = match entry.value.scalar() {
-        Some(scalar) if !entry.value.is_null() => format!("`{}`", visible(&scalar.text)),
+        // With its quotes, which may be all that is wrong with it.
+        Some(_) if !entry.value.is_null() => format!("`{}`", visible(file.words(entry.value.span))),
         _ => entry.value.kind().to_owned(),
     };
     let draft = out

@@ -7,6 +7,7 @@
 
 use super::file::ForkFile;
 use super::findings::Findings;
+use super::graph::Graph;
 use crate::diagnostic::Rule;
 
 /// Defines a rule's constant; its doc comment is kept as the rule's documentation.
@@ -33,15 +34,19 @@ macro_rules! rules {
 }
 
 rules! {
-    unclosed_frontmatter, invalid_encoding, too_large, unreadable,
-    yaml_syntax, yaml_limits, tab_indent, invisible_character, duplicate_key, malformed_fence, frontmatter_not_mapping,
-    missing_marker, marker_not_boolean, unknown_key, ignored_key, invalid_type, invalid_boolean, comma_list,
+    unclosed_frontmatter, malformed_fence, frontmatter_not_first, invalid_encoding, cr_line_endings, too_large, unreadable,
+    yaml_syntax, tab_indent, invisible_character, duplicate_key, frontmatter_not_mapping, yaml_limits, comment_cuts_value,
+    document_end_in_frontmatter,
+    missing_marker, marker_not_boolean, unknown_key, ignored_key, invalid_type, comma_list, invalid_boolean,
     unsupported_moment, unknown_moment, malformed_moment, moment_not_listed, percent_sign, invalid_duration,
-    nonportable_duration, invalid_threshold, never_fires,
-    invalid_tag,
-    shadowed_fork, duplicate_name, too_deep,
-    empty_body,
+    nonportable_duration, invalid_threshold, never_fires, redundant_moment, unreachable_threshold, idle_disabled,
+    idle_beyond_timeout,
+    unknown_fork, self_dependency, dependency_cycle, never_together,
+    invalid_tag, filtered_out, unused_tag,
+    invalid_name, shadowed_fork, duplicate_name, too_deep,
+    empty_body, missing_companion, same_file, spawns_agents,
     toml_syntax, config_unknown_key, config_ignored_key, config_invalid_value, config_global_only, config_key_in_table,
+    unused_suppression,
 }
 
 /// The rule of that name.
@@ -74,4 +79,31 @@ pub(super) const SYNTAX_CHECKS: &[FileCheck] = &[
 ];
 
 /// Checks of a fork that was read.
-pub(super) const FORK_CHECKS: &[FileCheck] = &[empty_body::check];
+pub(super) const FORK_CHECKS: &[FileCheck] = &[
+    frontmatter_not_first::check,
+    cr_line_endings::check,
+    document_end_in_frontmatter::check,
+    comment_cuts_value::check,
+    unreachable_threshold::check,
+    invalid_name::check,
+    empty_body::check,
+    spawns_agents::check,
+];
+
+/// A check of all forks that may fire at one launch folder, and of the configuration there.
+type GraphCheck = fn(&Graph<'_>, &mut Findings);
+
+/// Checks of all forks together.
+pub(super) const GRAPH_CHECKS: &[GraphCheck] = &[
+    redundant_moment::check,
+    idle_disabled::check,
+    idle_beyond_timeout::check,
+    unknown_fork::check,
+    self_dependency::check,
+    dependency_cycle::check,
+    never_together::check,
+    filtered_out::check,
+    unused_tag::check,
+    missing_companion::check,
+    same_file::check,
+];

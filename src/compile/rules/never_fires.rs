@@ -37,3 +37,10 @@ pub(crate) fn check_moments(file: &ForkFile, run_on: &RunOn, out: &mut Findings)
             .help("give it a moment, such as `run_on: [idle]`, or `fork: false` to switch it off");
     }
 }
+
+/// A fork whose every moment the configuration switches off.
+pub(crate) fn check_disabled(place: crate::syntax::yaml::Place, out: &mut Findings) {
+    out.report(&RULE, place, "the configuration switches off every moment of this fork; it never fires here")
+        .label("nothing to fire on")
+        .help("give it a moment with a value of its own, such as `idle: 15m`");
+}

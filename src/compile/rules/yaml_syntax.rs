@@ -104,8 +104,12 @@ fn words(kind: &FaultKind, found: &str) -> Words {
             "remove it, or put the whole text in quotes",
             "",
         ),
-        FaultKind::ReservedCharacter(_) => (
-            format!("a text without quotes cannot start with `{found}`, which YAML reserves"),
+        FaultKind::ReservedCharacter(character) => (
+            if *character == '`' {
+                "a text without quotes cannot start with a backquote, which YAML reserves".into()
+            } else {
+                format!("a text without quotes cannot start with `{found}`, which YAML reserves")
+            },
             "reserved in YAML",
             "put the text in quotes",
             "",

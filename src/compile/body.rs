@@ -1,0 +1,269 @@
+//! What a body says it reads, writes and spawns.
+//!
+//! Only a few plain phrases are understood, all else is silent: a missed file is a smaller evil than a wrong report.
+//!
+//! - A link `[text](path)` is read.
+//! - After one of [`READ`] and nothing but small words, a path is read.
+//! - After one of [`WRITE`] a path is written, if small words or a preposition lead to it.
+//! - One of [`SPAWN`] and then, within three words, one of [`AGENTS`] is a demand to spawn agents, unless the sentence
+//!   forbids it.
+
+use crate::text::Span;
+
+/// Verbs before a file that is read.
+pub(crate) const READ: [&str; 8] = ["read", "reread", "re-read", "load", "follow", "consult", "open", "study"];
+
+/// Verbs before a file that is written.
+pub(crate) const WRITE: [&str; 18] = [
+    "write", "add", "append", "save", "update", "bring", "put", "record", "create", "log", "note", "store", "edit",
+    "sort", "tidy", "rewrite", "replace", "extend",
+];
+
+/// Verbs before agents that are spawned.
+pub(crate) const SPAWN: [&str; 8] = ["spawn", "launch", "start", "dispatch", "fork", "delegate", "use", "run"];
+
+/// What is spawned.
+pub(crate) const AGENTS: [&str; 8] =
+    ["agent", "agents", "subagent", "subagents", "sub-agent", "sub-agents", "task tool", "agent tool"];
+
+/// Words that may stand between a verb and its file.
+const SMALL: [&str; 26] = [
+    "the",
+    "a",
+    "an",
+    "file",
+    "files",
+    "in",
+    "at",
+    "from",
+    "of",
+    "first",
+    "then",
+    "your",
+    "our",
+    "my",
+    "its",
+    "both",
+    "all",
+    "and",
+    "or",
+    "also",
+    "again",
+    "project's",
+    "contents",
+    "everything",
+    "with",
+    "plus",
+];
+
+/// Words right before a file that is written.
+const TOWARDS: [&str; 5] = ["to", "into", "in", "at", "as"];
+
+/// Words that turn a demand into its opposite.
+const NOT: [&str; 5] = ["not", "never", "don't", "without", "no"];
+
+/// What a body says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Mentions {
+    /// Paths that are read, with their places in the file.
+    pub(crate) reads: Vec<(String, Span)>,
+    /// Paths that are written, with their places in the file.
+    pub(crate) writes: Vec<(String, Span)>,
+    /// Demands to spawn agents.
+    pub(crate) spawns: Vec<Span>,
+}
+
+/// Looks through the body of a file.
+pub(crate) fn mentions(text: &str, body: Span) -> Mentions {
+    let mut found = Mentions::default();
+    let mut in_code = false;
+    let mut sentence = Sentence::default();
+    let mut at = body.start();
+    for line in body.of(text).split_inclusive(['\n', '\r']) {
+        let start = at;
+        at += line.len();
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+            sentence = Sentence::default();
+            continue;
+        }
+        // A blank line, an item or a heading begins a new sentence.
+        if line.trim().is_empty() || line.trim_start().starts_with(['#', '-', '*', '>']) {
+            sentence = Sentence::default();
+        }
+        if !in_code {
+            links(line, start, &mut found);
+            sentence.line(line, start, &mut found);
+        }
+    }
+    found
+}
+
+/// The targets of the links in a line.
+fn links(line: &str, start: usize, found: &mut Mentions) {
+    let mut from = 0;
+    while let Some(open) = line[from..].find("](").map(|open| from + open + 2) {
+        let Some(close) = line[open..].find(')').map(|close| open + close) else { return };
+        let in_code = line[..open].bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
+        // A title may follow the target.
+        let target = line[open..close].split([' ', '\t']).next().unwrap_or("");
+        let path = target.split(['#', '?']).next().unwrap_or("");
+        if !in_code && is_local(path) {
+            let span = Span::new(start + open, start + open + target.len());
+            found.reads.push((path.replace("%20", " "), span));
+        }
+        from = close;
+    }
+}
+
+/// Whether a path is one below the project or the fork's folder, and no pattern.
+fn is_local(path: &str) -> bool {
+    !path.is_empty()
+        && !path.starts_with(['/', '~', '#', '<'])
+        && !path.contains(['*', '<', '>', '{', '}', '$', '|', '\\'])
+        && !path.contains("://")
+        && !path.starts_with("mailto:")
+}
+
+/// The words of a sentence so far.
+#[derive(Default)]
+struct Sentence<'a> {
+    verb: Option<(Verb, usize)>,
+    /// Words since the verb, small ones left out.
+    others: usize,
+    negated: bool,
+    spawn: Option<(usize, usize)>,
+    last: &'a str,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Verb {
+    Read,
+    Write,
+}
+
+impl<'a> Sentence<'a> {
+    fn line(&mut self, line: &'a str, start: usize, found: &mut Mentions) {
+        let mut at = 0;
+        for piece in line.split([' ', '\t', '\n', '\r', '(', ')', '[', ']']) {
+            let offset = at;
+            at += piece.len() + 1;
+            if !piece.is_empty() {
+                self.word(piece, start + offset, found);
+            }
+        }
+    }
+
+    fn word(&mut self, piece: &'a str, offset: usize, found: &mut Mentions) {
+        let trimmed = piece.trim_start_matches(['`', '"', '\'', '*', '_']);
+        let lead = piece.len() - trimmed.len();
+        let word = trimmed.trim_end_matches(['`', '"', '\'', '*', '_', ',', ';', ':', '.', '!', '?']);
+        let span = Span::new(offset + lead, offset + lead + word.len());
+        let lower = word.to_ascii_lowercase();
+        if is_path(word) {
+            self.path(word, span, found);
+        } else if READ.contains(&lower.as_str()) {
+            self.verb = Some((Verb::Read, offset));
+            self.others = 0;
+        } else if WRITE.contains(&lower.as_str()) {
+            self.verb = Some((Verb::Write, offset));
+            self.others = 0;
+        } else if !SMALL.contains(&lower.as_str()) {
+            self.others += 1;
+        }
+        self.agents(&lower, span, found);
+        self.negated |= NOT.contains(&lower.as_str());
+        self.last = word;
+        // A full stop ends the sentence, but not the one inside of a path.
+        if piece.ends_with(['.', '!', '?']) {
+            *self = Self::default();
+        }
+    }
+
+    fn path(&mut self, word: &str, span: Span, found: &mut Mentions) {
+        let path = word.strip_prefix("./").unwrap_or(word).to_owned();
+        let towards = TOWARDS.contains(&self.last.to_ascii_lowercase().as_str());
+        match self.verb {
+            _ if self.negated => {}
+            Some((Verb::Read, _)) if self.others == 0 => found.reads.push((path, span)),
+            Some((Verb::Write, _)) if self.others == 0 || towards => found.writes.push((path, span)),
+            _ => {}
+        }
+    }
+
+    fn agents(&mut self, lower: &str, span: Span, found: &mut Mentions) {
+        if let Some((start, words)) = self.spawn {
+            let pair = format!("{} {lower}", self.last.to_ascii_lowercase());
+            if AGENTS.contains(&lower) || AGENTS.contains(&pair.as_str()) {
+                found.spawns.push(Span::new(start, span.end()));
+                self.spawn = None;
+            } else {
+                self.spawn = (words < 3).then_some((start, words + 1));
+            }
+        }
+        if SPAWN.contains(&lower) && !self.negated {
+            self.spawn = Some((span.start(), 0));
+        }
+    }
+}
+
+/// Whether a word is the path of a file: it has an extension, and what is before it is no number.
+fn is_path(word: &str) -> bool {
+    let Some((stem, extension)) = word.rsplit_once('.') else { return false };
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    is_local(word)
+        && !name.is_empty()
+        && (1..=5).contains(&extension.len())
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        // `e.g` and `i.e` are no files, nor are addresses.
+        && !(name.len() == 1 && extension.len() == 1)
+        && !word.contains('@')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> (Vec<String>, Vec<String>, usize) {
+        let found = mentions(text, Span::new(0, text.len()));
+        let paths = |paths: Vec<(String, Span)>| paths.into_iter().map(|(path, _)| path).collect();
+        (paths(found.reads), paths(found.writes), found.spawns.len())
+    }
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn plain_phrases_are_understood() {
+        assert_eq!(found("Read notes/style.md and `TODO.md`."), (words(&["notes/style.md", "TODO.md"]), vec![], 0));
+        assert_eq!(found("Read the session and bring LOG.md up to date."), (vec![], words(&["LOG.md"]), 0));
+        assert_eq!(found("Write one line for each change to CHANGES.md."), (vec![], words(&["CHANGES.md"]), 0));
+        assert_eq!(found("See [the list](lists/a%20b.md#top \"T\")."), (words(&["lists/a b.md"]), vec![], 0));
+    }
+
+    #[test]
+    fn all_else_is_silent() {
+        for text in [
+            "The file OLD.md was nice.",
+            "Read the talk, then tell what NEW.md could be.",
+            "Never write to LOG.md.",
+            "See https://example.com/a.md and [it](https://example.com).",
+            "```\nRead a.md\n```",
+            "Write about version 1.2 and e.g. that.",
+            "Read `notes/*.md`.",
+        ] {
+            assert_eq!(found(text), (vec![], vec![], 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn agents_are_noticed_unless_they_are_forbidden() {
+        assert_eq!(found("Spawn one subagent for each question.").2, 1);
+        assert_eq!(found("Use the Task tool to look around.").2, 1);
+        assert_eq!(found("Do not spawn agents.").2, 0);
+        assert_eq!(found("Start with what the last agent wrote.").2, 0);
+    }
+}
