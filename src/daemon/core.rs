@@ -63,13 +63,18 @@ impl Core {
 
     /// Something happened.
     pub(super) fn happened(&mut self, at: Time, event: Event) -> Consequences {
-        let entry = Entry::Event { at, event: Cow::Owned(event.clone()) };
+        let entry = Entry::Event { at, event: Box::new(event.clone()) };
         let effects = self.state.apply(at, &self.programs, event);
         self.keep(&entry, effects)
     }
 
     /// `program` is in force at `launch`; nothing happens if it was before, its bodies aside.
     pub(super) fn in_force(&mut self, at: Time, launch: &LaunchDir, program: Arc<Program>) -> Option<Consequences> {
+        // By far the most common: nobody has touched a file. A program is compared as a whole, or is the very same.
+        if self.programs.get(launch).is_some_and(|known| Arc::ptr_eq(known, &program) || *known == program) {
+            self.whole.insert(launch.clone());
+            return None;
+        }
         // Programs of folders where nobody is are forgotten, or a long life would gather them.
         let state = &self.state;
         self.programs.retain(|known| known == launch || state.sessions().any(|session| session.launch == *known));
