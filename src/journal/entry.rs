@@ -14,7 +14,6 @@ use crate::ir::{LaunchDir, Program, Programs, Time};
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "one at a time, on its way to or from the disk")]
 pub enum Entry<'a> {
     /// Something happened.
     Event {
