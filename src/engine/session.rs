@@ -74,6 +74,9 @@ pub struct Session {
     pub(super) orphan_check: Option<Time>,
     /// The latest turns, oldest first.
     turns: VecDeque<PromptId>,
+    /// The last Stop that was taken in.
+    #[serde(default)]
+    pub(super) last_stop: Option<Mark>,
     /// When the hook that told of the newest turn was started.
     newest_turn_at: Option<Time>,
     /// When this session next needs a tick. Every change of the session renews it. Kept with the rest, since what a
@@ -209,6 +212,7 @@ impl Session {
             background: BTreeMap::new(),
             orphan_check: None,
             turns: VecDeque::new(),
+            last_stop: None,
             newest_turn_at: None,
             deadline: None,
         }

@@ -88,6 +88,12 @@ impl State {
         if order == StopOrder::Late {
             return;
         }
+        // A hook that parks anew, since the daemon it was parked at went away, tells of its Stop anew. That is no news:
+        // above all it is no sign that a wake has arrived which was issued since.
+        if session.last_stop.as_ref() == Some(mark) && matches!(session.turn, Turn::Ended { .. }) {
+            return;
+        }
+        session.last_stop = Some(mark.clone());
         session.remember_turn(mark);
         session.mode = mode.or(session.mode);
         session.turn = Turn::Ended { at: work.now };

@@ -115,6 +115,36 @@ fn a_wake_is_known_to_the_next_life_with_the_same_tickets_and_the_bodies_of_then
 }
 
 #[test]
+fn a_hook_that_parks_anew_and_tells_its_stop_anew_still_gets_the_wake_it_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut first = core(&path);
+    first.in_force(at(0), &launch(), program(0, &[fork("early", 2, "Write.\n"), fork("late", 8, "Look.\n")]));
+    wake(&mut first, "s", 1, 2);
+    first.happened(at(4), host("s", Fact::Prompt { mark: mark(4, at(4)), prompt: Prompt::Wake, mode: None }));
+    // The turn of the first wake ends, and its hook parks.
+    let stopped = || Fact::Stopped {
+        mark: mark(4, at(5)),
+        kind: TurnKind::HookAsked,
+        background: Some(Vec::new()),
+        mode: None,
+    };
+    let parked = |poll| Event::Parked { session: "s".into(), poll: PollId::new(poll), mark: mark(4, at(5)) };
+    first.happened(at(5), host("s", stopped()));
+    first.happened(at(5), parked(50));
+    let effects = first.happened(at(9), Event::Tick).effects;
+    let [Effect::Wake { wake, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    // The daemon dies before the wake is out.
+    drop(first);
+    let mut second = core(&path);
+    second.in_force(at(9), &launch(), program(0, &[fork("early", 2, "Write.\n"), fork("late", 8, "Look.\n")]));
+    second.happened(at(9), Event::Restarted);
+    second.happened(at(9), host("s", stopped()));
+    let effects = second.happened(at(9), parked(1)).effects;
+    assert!(matches!(effects.as_slice(), [Effect::Wake { wake: again, .. }] if again == wake), "{effects:?}");
+}
+
+#[test]
 fn no_wake_is_safe_while_the_disk_fails_and_nothing_is_missing_once_it_works_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
