@@ -1,6 +1,8 @@
 //! Waiting for programs: who waits for which, what a tick waits for, and when to stop waiting.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::engine::{Event, SessionId};
 use crate::ir::{LaunchDir, ProjectRoot};
@@ -48,6 +50,13 @@ impl Actor {
         }
     }
 
+    /// Whether a program for `launch` is of any use: for somebody who waits, or a session that is there.
+    pub(super) fn is_wanted(&self, launch: &LaunchDir) -> bool {
+        let waits = |load: &Load| load.waiting.iter().chain(&load.again).any(|waiter| *waiter != Waiter::Nobody);
+        self.loads.get(launch).is_some_and(waits)
+            || self.core.state().sessions().any(|session| session.launch == *launch)
+    }
+
     pub(super) fn loaded(&mut self, launch: &LaunchDir, root: Option<&ProjectRoot>) {
         let Some(load) = self.loads.remove(launch) else { return };
         for waiter in load.again {
@@ -77,15 +86,26 @@ impl Actor {
         }
     }
 
-    pub(super) fn give_up_waiting(&mut self, launch: &LaunchDir) {
+    /// Goes on without the program that is waited for too long. Those ordered after it may only have waited for it:
+    /// they are ordered anew from another thread.
+    pub(super) fn give_up_waiting(&mut self, now: Instant) {
+        let late = self.loads.iter_mut().filter(|(_, load)| !load.overdue && load.since + LOAD_PATIENCE <= now);
+        let Some((launch, load)) = late.min_by_key(|(_, load)| load.since) else { return };
+        let launch = launch.clone();
         tracing::warn!("reading the forks of {launch} takes too long: going on without");
-        let Some(load) = self.loads.get_mut(launch) else { return };
         load.overdue = true;
         let waiters: Vec<Waiter> = load.waiting.drain(..).chain(load.again.drain(..)).collect();
-        let consequences = self.core.not_loaded(self.clock.now(), launch);
+        if self.loader.replace() {
+            for (launch, load) in self.loads.iter_mut().filter(|(_, load)| !load.overdue) {
+                load.since = now;
+                // The new thread has only just begun to listen.
+                self.loader.order(launch);
+            }
+        }
+        let consequences = self.core.not_loaded(self.clock.now(), &launch);
         self.carry_out(consequences, None);
         for waiter in waiters {
-            self.go_on(waiter, launch, None);
+            self.go_on(waiter, &launch, None);
         }
     }
 

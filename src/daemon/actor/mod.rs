@@ -4,9 +4,10 @@
 mod loads;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId};
 use crate::host::dirs::Home;
@@ -157,8 +158,10 @@ impl Actor {
         match delivery {
             Delivery::Program(launch, Some(Loaded { program, root })) => {
                 self.quiet_period = program.config().quiet_period;
-                let consequences = self.core.in_force(self.clock.now(), &launch, program);
-                self.carry_out(consequences, None);
+                if self.is_wanted(&launch) {
+                    let consequences = self.core.in_force(self.clock.now(), &launch, program);
+                    self.carry_out(consequences, None);
+                }
                 self.loaded(&launch, Some(&root));
             }
             Delivery::Program(launch, None) => {
@@ -394,15 +397,7 @@ impl Actor {
             tracing::info!("nobody has been here for {}", self.quiet_period);
             return Course::Leave;
         }
-        let overdue: Vec<LaunchDir> = self
-            .loads
-            .iter()
-            .filter(|(_, load)| !load.overdue && load.since + LOAD_PATIENCE <= now)
-            .map(|(launch, _)| launch.clone())
-            .collect();
-        for launch in overdue {
-            self.give_up_waiting(&launch);
-        }
+        self.give_up_waiting(now);
         if self.tick.is_none() && self.tick_not_before.is_none_or(|not_before| not_before <= now) {
             self.begin_tick();
         }
@@ -412,7 +407,10 @@ impl Actor {
 
 async fn sleep_until(alarm: Option<Instant>) {
     match alarm {
-        Some(alarm) => tokio::time::sleep_until(alarm.into()).await,
+        Some(alarm) => tokio::time::sleep_until(alarm).await,
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests;
