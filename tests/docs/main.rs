@@ -2,6 +2,7 @@
 //!
 //! `UPDATE_DOCS=1 cargo test --test docs` writes them anew.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -56,11 +57,11 @@ fn rules_page() -> String {
     let mut category = None;
     for rule in &sorted {
         if category != Some(rule.category) {
-            page.push_str(&format!("\n## {}\n", rule.category.title()));
+            let _ = writeln!(page, "\n## {}", rule.category.title());
             category = Some(rule.category);
         }
         let fix = if rule.fixes == Fixes::Some { ", has a fix" } else { "" };
-        page.push_str(&format!("\n### {}\n\n*{}{fix}*\n\n{}", rule.name, rule.level, titled(&rule.documentation())));
+        let _ = write!(page, "\n### {}\n\n*{}{fix}*\n\n{}", rule.name, rule.level, titled(&rule.documentation()));
     }
     page
 }
@@ -69,13 +70,10 @@ fn rules_page() -> String {
 fn titled(documentation: &str) -> String {
     let mut text = String::new();
     for line in documentation.lines() {
-        match line.strip_prefix("```").and_then(|info| info.split_once(' ')) {
-            Some((language, path)) => text.push_str(&format!("\n`{path}`\n\n```{language}\n")),
-            None => {
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
+        let _ = match line.strip_prefix("```").and_then(|info| info.split_once(' ')) {
+            Some((language, path)) => writeln!(text, "\n`{path}`\n\n```{language}"),
+            None => writeln!(text, "{line}"),
+        };
     }
     text
 }
