@@ -14,6 +14,7 @@ mod mend;
 mod schema;
 mod scope;
 mod surroundings;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -118,3 +118,20 @@ fn roots_below_the_current_folder_are_checked_too() {
         [".autofork/forks/x.md:3:1 warning[empty-body]"]
     );
 }
+
+#[test]
+fn watching_prints_again_when_a_file_changes() {
+    use std::io::{BufRead, BufReader};
+    let sandbox = Sandbox::new();
+    sandbox.fork("x.md", "---\nfork: true\n---\nBring LOG.md up to date.\n");
+    let mut command = sandbox.command(&sandbox.project());
+    command.args(["check", "--watch", "--format", "concise"]).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().expect("the program runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
+    assert!(lines.next().expect("a line").starts_with("Looked in "), "nothing to say at first");
+    sandbox.fork("x.md", "---\nfork: true\n---\n");
+    assert!(lines.next().expect("a line").contains("empty-body"));
+    assert!(lines.next().expect("a line").starts_with("Looked in "));
+    child.kill().expect("it was running");
+    child.wait().expect("it ends");
+}
