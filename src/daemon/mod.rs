@@ -15,6 +15,7 @@ mod log;
 mod random;
 mod seat;
 mod status;
+mod watch;
 
 use std::fmt;
 use std::io;
@@ -124,9 +125,10 @@ fn live<S: ProgramSource>(
         let (messages, inbox) = mpsc::channel(MESSAGES);
         let (loader, loads) = loader::Loader::start(make_source);
         let accepting = tokio::spawn(connection::accept(listener, messages));
-        let mut actor = Actor::new(core, loader, home);
+        let (watch, exits) = watch::Watch::new();
+        let mut actor = Actor::new(core, loader, watch, home);
         tokio::select! {
-            () = actor.run(inbox, loads) => {}
+            () = actor.run(inbox, loads, exits) => {}
             _ = terminate.recv() => tracing::info!("told to leave by a signal"),
             _ = interrupt.recv() => tracing::info!("told to leave by a signal"),
         }

@@ -136,3 +136,27 @@ fn forks_are_read_again_before_they_fire() {
     let wake = await_wake(&client, hook);
     assert_eq!(client.calls_asked_for(&wake).len(), 1, "{wake}");
 }
+
+#[test]
+fn the_end_of_a_client_ends_its_session_even_in_the_middle_of_a_turn() {
+    let stage = stage(&[]);
+    let mut command = std::process::Command::new("sleep");
+    let (player, ()) = stage.start(command.arg("60"), |_| ()).unwrap();
+    let mut client = FakeClient::new(&stage, "s").with_pid(player.pid());
+    client.start().unwrap();
+    client.prompt("Go on.").unwrap();
+    assert!(status(&stage)["sessions"][0]["standing"]["mid_turn"].is_object());
+    stage.signal(player, rustix::process::Signal::KILL);
+    wait_for("the end of the session", || status(&stage)["sessions"] == serde_json::json!([]));
+
+    // One that ends while no daemon is there to see it.
+    let (player, ()) = stage.start(&mut command, |_| ()).unwrap();
+    let mut client = FakeClient::new(&stage, "t").with_pid(player.pid());
+    client.start().unwrap();
+    assert_eq!(status(&stage)["sessions"][0]["session"], "t");
+    kill(daemon_pid(&stage).unwrap());
+    stage.signal(player, rustix::process::Signal::KILL);
+    stage.wait(player, PATIENCE).unwrap();
+    start_daemon(&stage);
+    wait_for("the end of the session", || status(&stage)["sessions"] == serde_json::json!([]));
+}
