@@ -8,6 +8,8 @@
 //! - One of [`SPAWN`] and then, within three words, one of [`AGENTS`] is a demand to spawn agents, unless the sentence
 //!   forbids it.
 
+use memchr::memmem;
+
 use crate::text::Span;
 
 /// Verbs before a file that is read.
@@ -98,8 +100,8 @@ fn candidates(body: &str) -> impl Iterator<Item = usize> + '_ {
         bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric) && at > 0 && !bytes[at - 1].is_ascii_whitespace()
     };
     let mut stops = body.match_indices('.').map(|(at, _)| at).filter(move |at| inside(*at)).peekable();
-    let mut agents = body.match_indices("gent").map(|(at, _)| at).peekable();
-    let mut tools = body.match_indices(" tool").map(|(at, _)| at).peekable();
+    let mut agents = memmem::find_iter(bytes, "gent").peekable();
+    let mut tools = memmem::find_iter(bytes, " tool").peekable();
     std::iter::from_fn(move || {
         let next = [stops.peek(), agents.peek(), tools.peek()].into_iter().flatten().min().copied()?;
         stops.next_if_eq(&next);
@@ -113,7 +115,7 @@ fn candidates(body: &str) -> impl Iterator<Item = usize> + '_ {
 fn code_blocks(text: &str, body: Span) -> Vec<Span> {
     let mut blocks = Vec::new();
     let mut open = None;
-    for (at, _) in body.of(text).match_indices("```").map(|(at, fence)| (at + body.start(), fence)) {
+    for at in memmem::find_iter(body.of(text).as_bytes(), "```").map(|at| at + body.start()) {
         let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         if text[line..at].trim().is_empty() {
             match open.take() {
@@ -171,7 +173,7 @@ fn sentence_end(text: &str, to: usize, at: usize) -> usize {
 
 /// The targets of links.
 fn links(text: &str, body: Span, code: &[Span], found: &mut Mentions) {
-    for (at, _) in body.of(text).match_indices("](") {
+    for at in memmem::find_iter(body.of(text).as_bytes(), "](") {
         let open = body.start() + at + 2;
         let line_start = text[..open].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let line_end = text[open..body.end()].find(['\n', '\r']).map_or(body.end(), |end| open + end);

@@ -2,6 +2,8 @@
 //!
 //! `UPDATE_DOCS=1 cargo test --test docs` writes them anew.
 
+mod ci;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
