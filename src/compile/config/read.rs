@@ -95,6 +95,7 @@ impl Reader<'_> {
             _ if IGNORED_KEYS.contains(&name) => {
                 let places: KeySpan = (self.span(key), self.span(value));
                 rules::config_ignored_key::check(name, places, &self.values.source, self.out);
+                self.keys_below(name, value);
             }
             _ => {
                 rules::config_unknown_key::check(name, self.span(key), self.out);
