@@ -465,7 +465,7 @@ mod tests {
         let files = Arc::new(Watched::default());
         files.write("/p/.autofork/forks/a.md", FORK);
         let mut workspace = Workspace::new(files.clone());
-        let debounce = |workspace: &mut Workspace| load(workspace).program.config.wake_debounce.get();
+        let debounce = |workspace: &mut Workspace| load(workspace).program.config().wake_debounce.get();
         assert_eq!(debounce(&mut workspace), 5);
         files.write("/home/.autofork/config.toml", "wake_debounce = 1");
         assert_eq!(debounce(&mut workspace), 1);

@@ -15,4 +15,12 @@ pub mod compile;
 pub mod db;
 pub mod project;
 
+pub mod engine;
+
+pub mod host;
+pub mod journal;
+pub mod sim;
+
+pub mod daemon;
+
 pub mod cli;

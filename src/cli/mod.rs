@@ -6,15 +6,23 @@
 mod check;
 mod compile;
 mod config;
+mod daemon;
+mod demo;
 mod error;
 mod explain;
 mod forks;
+mod hook;
 mod init;
 mod mend;
 mod schema;
 mod scope;
+mod source;
+mod status;
+mod stop_daemon;
 mod surroundings;
+mod ticket;
 mod watch;
+mod words;
 
 use std::process::ExitCode;
 
@@ -35,6 +43,18 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Watch a short session with one fork, played from beginning to end in a temporary folder
+    Demo,
+    /// Show how things stand: sessions, what comes due next, recent wakes, live runs
+    Status(status::Arguments),
+    /// Send the daemon away; sessions that are quiet now are not woken until their next turn
+    StopDaemon,
+    /// Show what a ticket stands for
+    #[command(hide = true)]
+    Ticket(ticket::Arguments),
+    /// The daemon; hooks start it
+    #[command(hide = true)]
+    Daemon,
     Check(check::Arguments),
     Forks(forks::Arguments),
     Explain(explain::Arguments),
@@ -46,8 +66,18 @@ enum Command {
 
 /// Runs the command that the process's arguments name.
 pub fn main() -> ExitCode {
+    // Before the arguments are parsed: a session waits for every hook.
+    let mut raw = std::env::args_os().skip(1);
+    if raw.next().is_some_and(|command| command == hook::COMMAND) {
+        return hook::main(raw);
+    }
     let arguments = Arguments::parse();
     let outcome: Result<ExitCode, CliError> = match arguments.command {
+        Command::Demo => demo::run(),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::StopDaemon => stop_daemon::run(),
+        Command::Ticket(arguments) => ticket::run(&arguments),
+        Command::Daemon => daemon::run(),
         Command::Check(arguments) => check::run(&arguments),
         Command::Forks(arguments) => forks::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Seconds, Tag};
+use super::{Moment, Seconds, Tag};
 
 /// Effective settings. The keys of `config.toml` carry the same names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,18 @@ pub struct Config {
     pub background_hold_timeout: Seconds,
     /// Whether sessions in plan mode are woken.
     pub wake_in_plan_mode: bool,
+}
+
+impl Config {
+    /// How long a session must be quiet for an idle moment; `None` for another moment, or if bare `idle` is switched
+    /// off.
+    pub fn deadline(&self, moment: Moment) -> Option<Seconds> {
+        match moment {
+            Moment::Idle(Some(length)) => Some(length),
+            Moment::Idle(None) => Some(self.default_idle_deadline).filter(|deadline| !deadline.is_zero()),
+            Moment::ContextTokens(_) | Moment::ContextUsed(_) | Moment::ContextLeft(_) => None,
+        }
+    }
 }
 
 impl Default for Config {

@@ -13,6 +13,7 @@ pub struct Fork {
     /// The name by which it is known and ordered.
     pub name: ForkName,
     /// The file it was compiled from.
+    #[serde(with = "super::lossy")]
     pub path: PathBuf,
     /// What it is for, in its author's words.
     pub description: Option<String>,

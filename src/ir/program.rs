@@ -5,16 +5,39 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Body, Config, Fork, ForkName, LaunchDir};
+use super::{Body, Config, Fork, ForkName, LaunchDir, Moment, Seconds};
 
 /// The forks that may fire for sessions of one launch folder, by name, and the configuration in force there.
 ///
 /// Shadowed, broken and switched-off forks are not in it: it holds only what the engine may schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "Parts", into = "Parts")]
 pub struct Program {
-    /// Effective configuration.
-    pub config: Config,
+    config: Config,
     forks: BTreeMap<ForkName, Arc<Fork>>,
+    /// The forks that come due by being quiet alone, by the deadline after which they do. Derived from the above.
+    by_deadline: Vec<(Seconds, Arc<Fork>)>,
+    /// The forks that have a threshold. Derived from the above.
+    with_threshold: Vec<Arc<Fork>>,
+}
+
+/// What of a program is written down.
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    config: Config,
+    forks: BTreeMap<ForkName, Arc<Fork>>,
+}
+
+impl From<Parts> for Program {
+    fn from(parts: Parts) -> Self {
+        Self::new(parts.config, parts.forks.into_values())
+    }
+}
+
+impl From<Program> for Parts {
+    fn from(program: Program) -> Self {
+        Self { config: program.config, forks: program.forks }
+    }
 }
 
 impl Program {
@@ -24,7 +47,33 @@ impl Program {
         for fork in forks {
             by_name.entry(fork.name.clone()).or_insert(fork);
         }
-        Self { config, forks: by_name }
+        let mut by_deadline = Vec::new();
+        let mut with_threshold = Vec::new();
+        for fork in by_name.values() {
+            if fork.run_on.iter().any(|moment| !matches!(moment, Moment::Idle(_))) {
+                with_threshold.push(Arc::clone(fork));
+            } else if let Some(deadline) = fork.run_on.iter().filter_map(|moment| config.deadline(*moment)).min() {
+                by_deadline.push((deadline, Arc::clone(fork)));
+            }
+        }
+        by_deadline.sort_by_key(|(deadline, _)| *deadline);
+        Self { config, forks: by_name, by_deadline, with_threshold }
+    }
+
+    /// Effective configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The forks that come due by being quiet alone, each with the time for which the session must have been quiet:
+    /// shortest first. A fork whose only moment is switched off is not among them.
+    pub fn by_deadline(&self) -> impl Iterator<Item = (Seconds, &Arc<Fork>)> {
+        self.by_deadline.iter().map(|(deadline, fork)| (*deadline, fork))
+    }
+
+    /// The forks that have a threshold of the context's size among their moments.
+    pub fn with_threshold(&self) -> impl Iterator<Item = &Arc<Fork>> {
+        self.with_threshold.iter()
     }
 
     /// The fork of that name.
@@ -52,10 +101,7 @@ impl Program {
     #[must_use]
     pub fn without_bodies(&self) -> Self {
         let strip = |fork: &Arc<Fork>| Arc::new(Fork { body: Body::default(), ..Fork::clone(fork) });
-        Self {
-            config: self.config.clone(),
-            forks: self.forks.iter().map(|(name, fork)| (name.clone(), strip(fork))).collect(),
-        }
+        Self::new(self.config.clone(), self.forks.values().map(strip))
     }
 }
 

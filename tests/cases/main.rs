@@ -174,7 +174,7 @@ fn name(path: &Path) -> String {
 
 fn becomes(loaded: &Loaded, case: &Case) -> String {
     if case.is_config {
-        return normal(&serde_json::to_string(&loaded.program.config).expect("a configuration"));
+        return normal(&serde_json::to_string(&loaded.program.config()).expect("a configuration"));
     }
     let mut lines = Vec::new();
     // In the order of the case; every file that it names must be there.

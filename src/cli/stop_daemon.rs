@@ -1,0 +1,48 @@
+//! `autofork stop-daemon`: sends the daemon away.
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::CliError;
+use super::status::{PATIENCE, trouble};
+use crate::host::client::{Absence, Client, ClientError};
+use crate::host::dirs::Home;
+use crate::host::protocol::{Reply, Request};
+
+/// How long it may take to leave: it writes a snapshot on its way out.
+const LEAVING: Duration = Duration::from_secs(5);
+
+pub(super) fn run() -> Result<ExitCode, CliError> {
+    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let mut client = Client::new(&home);
+    match client.ask(&Request::Leave, Absence::Accept, PATIENCE) {
+        Ok(Reply::Done) => {}
+        Err(ClientError::Absent) => {
+            anstream::println!("No daemon is running.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        // One of another version understands only the frame that never changes.
+        Ok(_) | Err(ClientError::Outdated(_) | ClientError::OtherProtocol(_) | ClientError::Garbled) => {
+            client.retire(Instant::now() + PATIENCE);
+        }
+        Err(error) => return Err(trouble(&error)),
+    }
+    let until = Instant::now() + LEAVING;
+    while Instant::now() < until {
+        if !is_there(&home) {
+            anstream::println!("The daemon has left. The next hook of a session starts a new one.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Err(CliError::new("the daemon did not leave").help("see daemon.log in the base folder"))
+}
+
+/// Whether a daemon has the seat, by the lock that goes with its process.
+fn is_there(home: &Home) -> bool {
+    match std::fs::File::open(home.lock()) {
+        Ok(lock) => matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}

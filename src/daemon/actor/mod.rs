@@ -1,0 +1,418 @@
+//! The actor: the one task that owns the state. What connections ask, what time brings and what the compiler delivers
+//! comes to it one at a time; it tells the engine, and does what the engine asks for.
+
+mod loads;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId};
+use crate::host::dirs::Home;
+use crate::host::process;
+use crate::host::protocol::{Reply, Request, Token};
+use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
+
+use super::clock::Clock;
+use super::core::{Consequences, Core, Kept};
+use super::loader::{Delivery, GaugeReading, Loaded, Loader};
+use super::status;
+use super::watch::Watch;
+
+use self::loads::{LOAD_PATIENCE, Load, Waiter};
+
+/// A daemon lives at least so long without anybody, whatever the configuration says: whoever started it must get the
+/// chance to connect.
+const LEAST_QUIET: Duration = Duration::from_secs(1);
+
+/// How long parked hooks are given to take their leave.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What connections tell the actor.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A connection was opened.
+    Opened,
+    /// A connection is gone.
+    Closed,
+    /// A request.
+    Asked(Box<Asked>),
+    /// The connection under which a hook was parked is gone, or its reply could not be written.
+    PollGone(PollId),
+    /// The frame that retires a daemon.
+    Retire,
+}
+
+/// A request, and where its reply goes.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) request: Request,
+    /// The id under which this connection parks, if it does.
+    pub(super) poll: PollId,
+    pub(super) reply: oneshot::Sender<Reply>,
+}
+
+/// Whether the daemon lives on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Course {
+    Stay,
+    Leave,
+}
+
+#[derive(Debug)]
+pub(super) struct Actor {
+    core: Core,
+    clock: Clock,
+    since: Time,
+    loader: Loader,
+    watch: Watch,
+    connections: usize,
+    /// Where the replies to parked hooks go.
+    polls: BTreeMap<PollId, Parked>,
+    /// What waits for a program, by session and in the order it came.
+    waiting: BTreeMap<SessionId, VecDeque<Job>>,
+    loads: BTreeMap<LaunchDir, Load>,
+    /// Loads that the next tick waits for; no tick is under way if `None`.
+    tick: Option<usize>,
+    /// No tick before this instant.
+    tick_not_before: Option<Instant>,
+    quiet_period: Seconds,
+    quiet_since: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Parked {
+    session: SessionId,
+    reply: oneshot::Sender<Reply>,
+}
+
+/// A fact, taken in when its turn comes.
+#[derive(Debug)]
+struct Job {
+    origin: Origin,
+    fact: Fact<Token>,
+    then: Then,
+    reply: oneshot::Sender<Reply>,
+}
+
+/// What follows a fact.
+#[derive(Debug)]
+enum Then {
+    Answer,
+    Park(PollId, Mark),
+}
+
+impl Actor {
+    pub(super) fn new(core: Core, loader: Loader, watch: Watch, home: &Home) -> Self {
+        let clock = Clock::starting_at_least(core.state().now());
+        let since = clock.now();
+        let mut actor = Self {
+            core,
+            clock,
+            since,
+            loader,
+            watch,
+            connections: 0,
+            polls: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            loads: BTreeMap::new(),
+            tick: None,
+            tick_not_before: None,
+            quiet_period: crate::ir::Config::default().quiet_period,
+            quiet_since: None,
+        };
+        actor.happened(Event::Restarted, None);
+        // Clients that have ended while no daemon was there to see it.
+        for session in actor.core.state().sessions() {
+            actor.watch.add(session.client);
+        }
+        // The quiet period is the user's alone, so any folder's program tells it.
+        actor.load(&LaunchDir::new(home.base()), Waiter::Nobody);
+        actor
+    }
+
+    /// Lives until it is told to leave, or nobody has been there for the quiet period.
+    pub(super) async fn run(
+        &mut self,
+        mut inbox: mpsc::Receiver<Message>,
+        mut deliveries: mpsc::UnboundedReceiver<Delivery>,
+        mut exits: mpsc::UnboundedReceiver<ClientProcess>,
+    ) {
+        loop {
+            let alarm = self.alarm();
+            tokio::select! {
+                message = inbox.recv() => match message {
+                    Some(message) => if self.hear(message, &mut inbox).await == Course::Leave { return },
+                    None => return,
+                },
+                Some(delivery) = deliveries.recv() => self.delivered(delivery),
+                Some(client) = exits.recv() => self.client_ended(client),
+                () = sleep_until(alarm) => if self.ring() == Course::Leave { return },
+            }
+        }
+    }
+
+    fn delivered(&mut self, delivery: Delivery) {
+        match delivery {
+            Delivery::Program(launch, Some(Loaded { program, root })) => {
+                self.quiet_period = program.config().quiet_period;
+                let consequences = self.core.in_force(self.clock.now(), &launch, program);
+                self.carry_out(consequences, None);
+                self.loaded(&launch, Some(&root));
+            }
+            Delivery::Program(launch, None) => {
+                tracing::error!("the compiler failed for {launch}");
+                let consequences = self.core.not_loaded(self.clock.now(), &launch);
+                self.carry_out(consequences, None);
+                self.loaded(&launch, None);
+            }
+            Delivery::Gauge(session, GaugeReading { tokens, window }) => {
+                self.happened(Event::GaugeRead { session, tokens, window }, None);
+            }
+        }
+    }
+
+    /// A client's process has ended, and with it every session that it had.
+    fn client_ended(&mut self, client: ClientProcess) {
+        self.watch.remove(client);
+        let its = self.core.state().sessions().filter(|session| session.client == Some(client));
+        let its: Vec<SessionId> = its.map(|session| session.id.clone()).collect();
+        for session in its {
+            tracing::info!(%session, "its client has ended");
+            self.happened(Event::ClientGone(session), None);
+        }
+    }
+
+    /// Leaves everything so that the next daemon can go on.
+    pub(super) fn finish(&mut self) {
+        self.core.finish();
+        tracing::info!("left");
+    }
+
+    async fn hear(&mut self, message: Message, inbox: &mut mpsc::Receiver<Message>) -> Course {
+        match message {
+            Message::Opened => self.connections += 1,
+            Message::Closed => self.connections = self.connections.saturating_sub(1),
+            Message::PollGone(poll) => {
+                if let Some(parked) = self.polls.remove(&poll) {
+                    self.happened(Event::PollDropped { session: parked.session, poll }, None);
+                }
+            }
+            Message::Retire => {
+                tracing::info!("told to leave");
+                return Course::Leave;
+            }
+            Message::Asked(asked) if asked.request == Request::Leave => {
+                tracing::info!("told to leave, and to let the parked hooks go");
+                let _ = asked.reply.send(Reply::Done);
+                for parked in std::mem::take(&mut self.polls).into_values() {
+                    let _ = parked.reply.send(Reply::Released);
+                }
+                let everybody_gone = async {
+                    while self.connections > 0 {
+                        match inbox.recv().await {
+                            Some(Message::Closed) => self.connections = self.connections.saturating_sub(1),
+                            Some(_) => {}
+                            None => break,
+                        }
+                    }
+                };
+                let _ = tokio::time::timeout(FAREWELL, everybody_gone).await;
+                return Course::Leave;
+            }
+            Message::Asked(asked) => self.asked(*asked),
+        }
+        Course::Stay
+    }
+
+    fn asked(&mut self, asked: Asked) {
+        let Asked { request, poll, reply } = asked;
+        match request {
+            Request::Fact { origin, fact } => self.queue(Job { origin, fact, then: Then::Answer, reply }),
+            Request::Park { origin, mark, stopped } => {
+                if matches!(stopped, Fact::Stopped { .. }) {
+                    self.queue(Job { origin, fact: stopped, then: Then::Park(poll, mark), reply });
+                } else {
+                    let _ = reply.send(Reply::Failed("only after a turn has ended can a hook park".to_owned()));
+                }
+            }
+            Request::WakeArrived { session } => {
+                self.happened(Event::WakeDelivered(session), None);
+                let _ = reply.send(Reply::Done);
+            }
+            Request::Status => {
+                let status = status::of(&self.core, self.since, self.clock.now());
+                let _ = reply.send(Reply::Status(Box::new(status)));
+            }
+            Request::Ticket(token) => {
+                let known = self.core.by_token(&token).map(|(_, instructions)| Box::new(instructions));
+                let _ = reply.send(Reply::Ticket(known));
+            }
+            Request::Leave => {}
+        }
+    }
+
+    /// Takes a fact in at once if it can be, else when its program is there. Facts of one session keep their order;
+    /// those of others never wait for it.
+    fn queue(&mut self, job: Job) {
+        let id = job.origin.session.clone();
+        if let Some(queue) = self.waiting.get_mut(&id) {
+            queue.push_back(job);
+            return;
+        }
+        let session = self.core.state().session(&id);
+        let begins = matches!(job.fact, Fact::Started(_) | Fact::Prompt { .. } | Fact::Stopped { .. });
+        let looks = matches!(job.fact, Fact::Started(_) | Fact::Stopped { .. });
+        match session {
+            Some(session) if !looks => {
+                let root = session.root.clone();
+                self.take_in(job, root);
+            }
+            None if !begins => {
+                // Nobody the engine knows: no root is needed to say so.
+                let root = ProjectRoot::new(job.origin.launch.as_path());
+                self.take_in(job, root);
+            }
+            _ => {
+                let launch = session.map_or(&job.origin.launch, |session| &session.launch).clone();
+                if matches!(job.fact, Fact::Stopped { .. })
+                    && let Some(transcript) = &job.origin.transcript
+                    && self.core.wants_gauge(&launch)
+                {
+                    self.loader.order_gauge(&id, transcript);
+                }
+                self.waiting.insert(id.clone(), VecDeque::from([job]));
+                self.load(&launch, Waiter::Session(id));
+            }
+        }
+    }
+
+    fn take_in(&mut self, job: Job, root: ProjectRoot) {
+        let Job { origin, fact, then, reply } = job;
+        let fact = fact.map_ticket(|token| self.core.by_token(&token).map(|(ticket, _)| ticket));
+        let session = origin.session.clone();
+        self.watch.add(origin.client);
+        let event = Event::Host { origin, root, fact };
+        match then {
+            Then::Answer => {
+                let answer = self.happened(event, Some(Reply::Done));
+                let _ = reply.send(answer.unwrap_or(Reply::Done));
+            }
+            Then::Park(poll, mark) => {
+                self.happened(event, None);
+                // The hook may have gone while its program was read.
+                if !reply.is_closed() {
+                    self.polls.insert(poll, Parked { session: session.clone(), reply });
+                    self.happened(Event::Parked { session, poll, mark }, None);
+                }
+            }
+        }
+    }
+
+    fn happened(&mut self, event: Event, answer: Option<Reply>) -> Option<Reply> {
+        let consequences = self.core.happened(self.clock.now(), event);
+        self.carry_out(Some(consequences), answer)
+    }
+
+    /// Does what the engine asks for, and tells it what came of that. Returns the answer to whoever asked.
+    fn carry_out(&mut self, consequences: Option<Consequences>, mut answer: Option<Reply>) -> Option<Reply> {
+        let mut left: VecDeque<Consequences> = consequences.into_iter().collect();
+        while let Some(Consequences { effects, kept }) = left.pop_front() {
+            for effect in effects {
+                let news = match effect {
+                    Effect::Wake { session, poll, wake } => {
+                        let order = self.core.order(&session, wake);
+                        tracing::info!(%session, %wake, forks = order.forks.len(), "wake");
+                        let parked = self.polls.remove(&poll);
+                        let sent = match (parked, kept) {
+                            (Some(parked), Kept::Safely) if order.forks.is_empty() => {
+                                parked.reply.send(Reply::Released).is_ok()
+                            }
+                            (Some(parked), Kept::Safely) => parked.reply.send(Reply::Wake(order)).is_ok(),
+                            // Dropping the connection makes the hook park anew; then it is offered again.
+                            _ => false,
+                        };
+                        (!sent).then_some(Event::PollDropped { session, poll })
+                    }
+                    Effect::Release { poll } => {
+                        if let Some(parked) = self.polls.remove(&poll) {
+                            let _ = parked.reply.send(Reply::Released);
+                        }
+                        None
+                    }
+                    Effect::Allow { ticket } => {
+                        answer = self
+                            .core
+                            .instructions_of(ticket)
+                            .map(|instructions| Reply::Allow(Box::new(instructions)))
+                            .or_else(|| Some(Reply::Failed("the ticket's instructions are lost".to_owned())));
+                        None
+                    }
+                    Effect::Deny(denial) => {
+                        answer = Some(Reply::Deny(denial));
+                        None
+                    }
+                    // Without a process to look at, the session's time limit must do.
+                    Effect::Probe { session, client } => Some(if client.is_none_or(process::is_alive) {
+                        Event::ClientAlive(session)
+                    } else {
+                        Event::ClientGone(session)
+                    }),
+                };
+                if let Some(event) = news {
+                    left.push_back(self.core.happened(self.clock.now(), event));
+                }
+            }
+        }
+        answer
+    }
+
+    /// When to wake up if nothing is heard.
+    fn alarm(&mut self) -> Option<Instant> {
+        let tick = match (self.tick, self.core.state().next_deadline()) {
+            (None, Some(deadline)) => {
+                let at = self.clock.instant_of(deadline);
+                Some(self.tick_not_before.map_or(at, |not_before| at.max(not_before)))
+            }
+            _ => None,
+        };
+        let overdue = self.loads.values().filter(|load| !load.overdue).map(|load| load.since + LOAD_PATIENCE).min();
+        let nobody = self.connections == 0 && self.core.state().sessions().next().is_none();
+        self.quiet_since = if nobody { self.quiet_since.or_else(|| Some(Instant::now())) } else { None };
+        [tick, overdue, self.quiet_ends()].into_iter().flatten().min()
+    }
+
+    fn quiet_ends(&self) -> Option<Instant> {
+        let length = Duration::from_secs(self.quiet_period.get()).max(LEAST_QUIET);
+        self.quiet_since.and_then(|since| since.checked_add(length))
+    }
+
+    fn ring(&mut self) -> Course {
+        let now = Instant::now();
+        if self.quiet_ends().is_some_and(|ends| ends <= now) {
+            tracing::info!("nobody has been here for {}", self.quiet_period);
+            return Course::Leave;
+        }
+        let overdue: Vec<LaunchDir> = self
+            .loads
+            .iter()
+            .filter(|(_, load)| !load.overdue && load.since + LOAD_PATIENCE <= now)
+            .map(|(launch, _)| launch.clone())
+            .collect();
+        for launch in overdue {
+            self.give_up_waiting(&launch);
+        }
+        if self.tick.is_none() && self.tick_not_before.is_none_or(|not_before| not_before <= now) {
+            self.begin_tick();
+        }
+        Course::Stay
+    }
+}
+
+async fn sleep_until(alarm: Option<Instant>) {
+    match alarm {
+        Some(alarm) => tokio::time::sleep_until(alarm.into()).await,
+        None => std::future::pending().await,
+    }
+}

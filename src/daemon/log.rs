@@ -1,0 +1,85 @@
+//! The daemon's log: a file for people, of bounded size, with no instruction and no report in it.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use tracing::Level;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// At this size the log is moved to `….1`, in place of the one that was moved there before: a megabyte each.
+const LIMIT: u64 = 1024 * 1024;
+
+/// Begins to log to `path`.
+pub(super) fn start(path: &Path) -> io::Result<()> {
+    let writer = Mutex::new(LogFile::open(path)?);
+    // Our own words only: the compiler's database tells every step it takes.
+    let ours =
+        filter_fn(|event| event.target().starts_with(env!("CARGO_CRATE_NAME")) && *event.level() <= Level::INFO);
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).with_target(false);
+    // It is set already where several daemons live in one process, as in tests.
+    let _ = tracing_subscriber::registry().with(lines.with_filter(ours)).try_init();
+    Ok(())
+}
+
+#[derive(Debug)]
+struct LogFile {
+    path: PathBuf,
+    file: File,
+    size: u64,
+}
+
+impl LogFile {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        let size = file.metadata()?.len();
+        Ok(Self { path: path.to_owned(), file, size })
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        let mut older = self.path.as_os_str().to_owned();
+        older.push(".1");
+        fs::rename(&self.path, older)?;
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.size >= LIMIT {
+            self.rotate()?;
+        }
+        let written = self.file.write(line)?;
+        self.size += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_never_grows_past_its_limit_and_keeps_one_predecessor() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daemon.log");
+        let mut log = LogFile::open(&path).unwrap();
+        let line = [b'x'; 4096];
+        for _ in 0..3 * LIMIT / 4096 {
+            log.write_all(&line).unwrap();
+        }
+        assert!(fs::metadata(&path).unwrap().len() <= LIMIT);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

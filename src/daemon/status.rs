@@ -1,0 +1,103 @@
+//! How things stand, read off the state.
+
+use crate::engine::{Delivery, Outlook, Session, State, Ticket, TicketState, Turn};
+use crate::host::protocol::{
+    DaemonStatus, ForkStatus, NextDue, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus,
+};
+use crate::ir::{Program, Time};
+
+use super::core::Core;
+
+/// How many of a session's latest wakes are told.
+const WAKES: usize = 5;
+
+pub(super) fn of(core: &Core, since: Time, now: Time) -> Status {
+    let daemon = DaemonStatus {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        since,
+        now,
+        notes: core.notes().to_vec(),
+    };
+    let mut sessions: Vec<SessionStatus> = core
+        .state()
+        .sessions()
+        .map(|session| {
+            let program = core.programs().get(&session.launch).cloned().unwrap_or_default();
+            session_status(core.state(), session, &program, now)
+        })
+        .collect();
+    sessions.sort_by_key(|session| session.began);
+    Status { daemon, sessions }
+}
+
+fn session_status(state: &State, session: &Session, program: &Program, now: Time) -> SessionStatus {
+    let standing = standing(session);
+    let forks: Vec<ForkStatus> = program
+        .forks()
+        .map(|fork| {
+            let Outlook { due, reasons, .. } = state.outlook(session, fork, program, now);
+            // What has been due for ever is due now.
+            ForkStatus { fork: fork.name.clone(), due: due.map(|due| due.max(now)), reasons }
+        })
+        .collect();
+    let next = match standing {
+        Standing::Parked { .. } => forks
+            .iter()
+            .filter_map(|fork| fork.due.map(|at| NextDue { fork: fork.fork.clone(), at }))
+            .min_by_key(|next| next.at),
+        Standing::Fresh | Standing::MidTurn { .. } | Standing::Unparked { .. } => None,
+    };
+    let latest = session.wakes.len().saturating_sub(WAKES);
+    let wakes = session
+        .wakes
+        .iter()
+        .skip(latest)
+        .filter(|wake| wake.delivery != Delivery::Withdrawn)
+        .map(|wake| WakeStatus {
+            wake: wake.id,
+            at: wake.at,
+            runs: session.tickets_of(wake.id).map(run_status).collect(),
+        })
+        .collect();
+    SessionStatus {
+        session: session.id.clone(),
+        launch: session.launch.clone(),
+        root: session.root.clone(),
+        began: session.began,
+        last_event: session.last_event,
+        standing,
+        next,
+        forks,
+        wakes,
+    }
+}
+
+fn standing(session: &Session) -> Standing {
+    match session.turn {
+        Turn::None => Standing::Fresh,
+        Turn::Running { since } => Standing::MidTurn { since },
+        Turn::Ended { at } => {
+            let since = session.pause.as_ref().map_or(at, |pause| pause.began);
+            if session.is_parked() { Standing::Parked { since } } else { Standing::Unparked { since } }
+        }
+    }
+}
+
+fn run_status(ticket: &Ticket) -> RunStatus {
+    let state = match &ticket.state {
+        TicketState::Open => RunState::Waiting,
+        TicketState::Void => RunState::Void,
+        TicketState::Redeemed(run) => match &run.end {
+            None => RunState::Live { since: run.started },
+            Some(end) => RunState::Ended {
+                started: run.started,
+                at: end.at,
+                outcome: end.outcome,
+                report: end.report.clone(),
+                usage: end.usage,
+            },
+        },
+    };
+    RunStatus { fork: ticket.fork.clone(), trigger: ticket.trigger, state }
+}

@@ -1,0 +1,96 @@
+//! The answers to a spawn call: the compiled instructions of a redeemed ticket, or a refusal with its reason.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::wake_text::call_description;
+use crate::engine::{Denial, Outcome};
+use crate::host::protocol::{Instructions, Predecessor};
+
+/// What the client is told, as JSON for standard output: the call may go ahead, and this is its input. All of the
+/// call's own input is replaced, so a `name`, a `model` or a paraphrase in it has no effect.
+pub fn allow(instructions: &Instructions) -> String {
+    json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "allow",
+            "permissionDecisionReason": format!("autofork: ticket of the fork {} redeemed", instructions.fork),
+            "updatedInput": {
+                "subagent_type": "fork",
+                "description": call_description(&instructions.fork),
+                "prompt": directive(instructions),
+            },
+        }
+    })
+    .to_string()
+}
+
+/// What the client is told, as JSON for standard output: the call is refused.
+pub fn deny(denial: Denial) -> String {
+    let reason = match denial {
+        Denial::Spent => {
+            "autofork: this ticket is no longer valid: it was used, or a newer one has taken its place. \
+                          Its fork runs already or has run; do not try again."
+        }
+        Denial::Foreign => "autofork: this ticket belongs to another session. Do not try again.",
+        Denial::Nested => {
+            "autofork: a fork does not start forks. The session itself starts this one; go on with your \
+                           own task."
+        }
+        Denial::Unknown => "autofork: no such ticket is known. Do not try again.",
+    };
+    json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        }
+    })
+    .to_string()
+}
+
+/// The instructions a fork receives.
+fn directive(instructions: &Instructions) -> String {
+    let Instructions { fork, path, body, trigger, session, conversation, root, predecessors, .. } = instructions;
+    format!(
+        "You are the fork {fork}, started by autofork in the background. What stands between the two marks is your \
+         only task; the conversation so far is its context, nothing in it is left for you to do.\n\
+         \n\
+         ===== task of {fork} =====\n\
+         {body}{}\
+         ===== end of the task =====\n\
+         \n\
+         {}\
+         This is your only task. Start no subagents and no forks, whatever the conversation says of other forks that \
+         are due. Nobody can answer questions. Your final message is the report: it goes to the session, so let it \
+         say in a few lines what you did and found.\n\
+         \n\
+         Run: fork {fork}; trigger: {trigger}; session {session}; conversation {conversation}; project root {root}; \
+         file {}\n",
+        if body.ends_with('\n') { "" } else { "\n" },
+        reports(predecessors),
+        path.display(),
+    )
+}
+
+/// What the forks that this one waited for have reported, framed so that none of it reads as a task of this one.
+fn reports(predecessors: &[Predecessor]) -> String {
+    let mut text = String::new();
+    for Predecessor { fork, outcome, report } in predecessors {
+        let became = match outcome {
+            Some(Outcome::Completed) => "completed",
+            Some(Outcome::Failed) => "FAILED",
+            Some(Outcome::Killed) => "FAILED: it was stopped",
+            Some(Outcome::Lost) => "FAILED: its end was lost",
+            None => "FAILED: it never started",
+        };
+        let report = report.as_deref().unwrap_or("(no report)");
+        let _ = write!(
+            text,
+            "===== report of {fork}, which ran before you: {became} =====\n{}\n===== end of the report of {fork} =====\n\n",
+            report.trim_end(),
+        );
+    }
+    text
+}

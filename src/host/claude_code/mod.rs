@@ -1,0 +1,19 @@
+//! The adapter for Claude Code: hook payloads into facts, the daemon's replies into what the client understands.
+//!
+//! Input comes from the client's hooks (one JSON object on standard input, some environment variables) and is hostile
+//! until checked; anything that cannot be made sense of is no fact, never an error. What is said here of the client's
+//! behaviour was observed with version 2.1.332 and some older ones.
+
+mod directive;
+mod notification;
+mod payload;
+mod transcript;
+mod wake_text;
+
+#[cfg(test)]
+mod tests;
+
+pub use directive::{allow, deny};
+pub use payload::{Call, HookEnv, translate};
+pub use transcript::{Reading, Transcript};
+pub use wake_text::{MARKER, wake_text};

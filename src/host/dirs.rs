@@ -1,0 +1,289 @@
+//! Where autofork keeps its things: the base folder and the files in it, and the daemon's socket.
+//!
+//! Hooks, commands and daemon must agree on these places with nothing but their environment to go by, and every
+//! variable of it is a stranger's word until it was checked. Nothing is created here except by [`Home::prepare`] and
+//! [`Home::prepare_socket`].
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, DirBuilder, Metadata, Permissions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The variable that names another base folder.
+pub const HOME_VARIABLE: &str = "AUTOFORK_HOME";
+
+/// The variable that names the folder for sockets of this login.
+pub const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
+
+/// The longest path a Unix socket can have, in bytes: `sun_path` less its closing zero.
+const SOCKET_PATH_LIMIT: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// The folder for temporary files. Not `TMPDIR`: that differs between a terminal and a desktop's session, and then
+/// two processes of one user would not find each other.
+const TEMPORARY: &str = "/tmp";
+
+/// A folder of ours: for nobody else.
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// Why there is no place to keep things in.
+#[derive(Debug)]
+pub enum HomeError {
+    /// Neither the environment nor the user database names an absolute home folder.
+    NoHome,
+    /// The folder cannot be made or looked at.
+    Unusable(PathBuf, io::Error),
+    /// Something that is no folder is in the way.
+    NotAFolder(PathBuf),
+    /// The folder belongs to somebody else.
+    NotOurs(PathBuf),
+}
+
+impl HomeError {
+    /// What a person can do about it.
+    pub fn help(&self) -> String {
+        match self {
+            Self::NoHome => format!("set HOME, or {HOME_VARIABLE} to an absolute path"),
+            Self::Unusable(path, _) => format!("make {} a folder that you can write to", path.display()),
+            Self::NotAFolder(path) => format!("move {} out of the way", path.display()),
+            Self::NotOurs(path) => format!("remove {}, or set {HOME_VARIABLE} to another folder", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for HomeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoHome => f.write_str("there is no home folder"),
+            Self::Unusable(path, error) => write!(f, "cannot use {}: {error}", path.display()),
+            Self::NotAFolder(path) => write!(f, "{} is not a folder", path.display()),
+            Self::NotOurs(path) => write!(f, "{} belongs to another user", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for HomeError {}
+
+/// The places of one base folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    base: PathBuf,
+    socket: PathBuf,
+}
+
+impl Home {
+    /// The places that the environment of this process names.
+    pub fn from_env() -> Result<Self, HomeError> {
+        Self::find(|name| std::env::var_os(name), std::env::home_dir())
+    }
+
+    /// The places that `variable` names, with `home` as the user's home folder.
+    pub fn find(variable: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) -> Result<Self, HomeError> {
+        let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = absolute(HOME_VARIABLE)
+            .or_else(|| home.filter(|home| home.is_absolute()).map(|home| home.join(".autofork")))
+            .ok_or(HomeError::NoHome)?;
+        let runtime = absolute(RUNTIME_VARIABLE).filter(|path| fs::metadata(path).is_ok_and(|it| is_our_folder(&it)));
+        let socket = socket_path(&base, runtime.as_deref());
+        Ok(Self { base, socket })
+    }
+
+    /// The base folder.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// The daemon's socket.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// The file whose lock makes a daemon the only one. It holds the path of the daemon's socket, for clients whose
+    /// environment leads them elsewhere.
+    pub fn lock(&self) -> PathBuf {
+        self.base.join("daemon.lock")
+    }
+
+    /// The daemon's log.
+    pub fn log(&self) -> PathBuf {
+        self.base.join("daemon.log")
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> PathBuf {
+        self.base.join("journal.db")
+    }
+
+    /// Where the running daemon says that its socket is, if it says so.
+    pub fn recorded_socket(&self) -> Option<PathBuf> {
+        let recorded = fs::read(self.lock()).ok()?;
+        let path = Path::new(std::ffi::OsStr::from_bytes(recorded.strip_suffix(b"\n")?)).to_owned();
+        (path.is_absolute() && path.as_os_str().len() <= SOCKET_PATH_LIMIT).then_some(path)
+    }
+
+    /// Makes the base folder and closes it to others. It may be a symbolic link: people keep it among their dotfiles.
+    pub fn prepare(&self) -> Result<(), HomeError> {
+        make_folder(&self.base)?;
+        close_folder(&self.base, fs::metadata(&self.base))
+    }
+
+    /// Makes the folder of the socket, which must really be a folder and ours: below the folder for temporary files
+    /// anybody could have put a link of that name.
+    pub fn prepare_socket(&self) -> Result<(), HomeError> {
+        match self.socket.parent() {
+            Some(folder) if folder != self.base => {
+                make_folder(folder)?;
+                close_folder(folder, fs::symlink_metadata(folder))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the folder of the socket if it is one of ours below the folder for temporary files, and empty.
+    pub fn tidy_socket(&self) {
+        if let Some(folder) = self.socket.parent()
+            && folder == short_socket_folder()
+        {
+            // Not empty: another base folder's daemon is there.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), HomeError> {
+    match DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path) {
+        // Something else of that name: what it is comes out when it is looked at.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(HomeError::Unusable(path.to_owned(), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn close_folder(path: &Path, metadata: io::Result<Metadata>) -> Result<(), HomeError> {
+    let metadata = metadata.map_err(|error| HomeError::Unusable(path.to_owned(), error))?;
+    if !metadata.is_dir() {
+        return Err(HomeError::NotAFolder(path.to_owned()));
+    }
+    if !is_our_folder(&metadata) {
+        return Err(HomeError::NotOurs(path.to_owned()));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        let closed = Permissions::from_mode(metadata.mode() & 0o700);
+        fs::set_permissions(path, closed).map_err(|error| HomeError::Unusable(path.to_owned(), error))?;
+    }
+    Ok(())
+}
+
+fn is_our_folder(metadata: &Metadata) -> bool {
+    metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// In the folder for sockets of this login if there is one, else in the base folder; under a short name below the
+/// folder for temporary files if neither path is short enough for a socket.
+fn socket_path(base: &Path, runtime: Option<&Path>) -> PathBuf {
+    let name = format!("{:016x}.sock", fnv1a(base.as_os_str().as_bytes()));
+    let in_runtime = runtime.map(|runtime| runtime.join("autofork").join(&name));
+    in_runtime
+        .into_iter()
+        .chain([base.join("daemon.sock")])
+        .find(|path| path.as_os_str().len() <= SOCKET_PATH_LIMIT)
+        .unwrap_or_else(|| short_socket_folder().join(&name))
+}
+
+fn short_socket_folder() -> PathBuf {
+    Path::new(TEMPORARY).join(format!("autofork-{}", rustix::process::geteuid().as_raw()))
+}
+
+/// A hash that is the same in every version of this program, which the standard library's does not promise to be.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn find(variables: &[(&str, &Path)], home: &str) -> Home {
+        let lookup = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_os_str().to_owned())
+        };
+        Home::find(lookup, Some(home.into())).unwrap()
+    }
+
+    #[test]
+    fn the_base_folder_is_the_users_unless_another_is_named_absolutely() {
+        assert_eq!(find(&[], "/home/me").base(), Path::new("/home/me/.autofork"));
+        assert_eq!(find(&[(HOME_VARIABLE, Path::new("/else"))], "/home/me").base(), Path::new("/else"));
+        assert_eq!(find(&[(HOME_VARIABLE, Path::new("else"))], "/home/me").base(), Path::new("/home/me/.autofork"));
+        assert_eq!(find(&[(HOME_VARIABLE, Path::new(""))], "/home/me").base(), Path::new("/home/me/.autofork"));
+        assert!(matches!(Home::find(|_| None, Some("relative".into())), Err(HomeError::NoHome)));
+        assert!(matches!(Home::find(|_| None, None), Err(HomeError::NoHome)));
+    }
+
+    #[test]
+    fn the_socket_is_in_the_runtime_folder_only_if_that_is_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = find(&[(RUNTIME_VARIABLE, folder.path())], "/home/me");
+        assert_eq!(home.socket().parent().unwrap(), folder.path().join("autofork"));
+        for stranger in ["/", "/nowhere/at/all", "relative", "/dev/null"] {
+            if rustix::process::geteuid().is_root() && stranger == "/" {
+                continue;
+            }
+            let home = find(&[(RUNTIME_VARIABLE, Path::new(stranger))], "/home/me");
+            assert_eq!(home.socket(), Path::new("/home/me/.autofork/daemon.sock"), "{stranger}");
+        }
+    }
+
+    #[test]
+    fn a_path_over_the_limit_gets_a_short_name_of_its_own() {
+        let deep = |letter: &str| format!("/{}", letter.repeat(SOCKET_PATH_LIMIT));
+        let first = find(&[], &deep("a"));
+        let second = find(&[], &deep("b"));
+        for home in [&first, &second] {
+            assert!(home.socket().starts_with("/tmp"), "{home:?}");
+            assert!(home.socket().as_os_str().len() <= SOCKET_PATH_LIMIT);
+        }
+        assert_ne!(first.socket(), second.socket());
+        assert_eq!(first, find(&[], &deep("a")));
+        let exact = "/".to_owned() + &"x".repeat(SOCKET_PATH_LIMIT - "/".len() - "/.autofork/daemon.sock".len());
+        assert!(find(&[], &exact).socket().starts_with(&exact));
+        assert!(find(&[], &(exact + "x")).socket().starts_with("/tmp"));
+    }
+
+    #[test]
+    fn folders_are_made_for_us_alone_and_links_are_refused_for_the_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().join("base");
+        let home = find(&[(HOME_VARIABLE, &base), (RUNTIME_VARIABLE, folder.path())], "/home/me");
+        home.prepare().unwrap();
+        assert_eq!(fs::metadata(&base).unwrap().mode() & 0o777, 0o700);
+        fs::set_permissions(&base, Permissions::from_mode(0o755)).unwrap();
+        home.prepare().unwrap();
+        assert_eq!(fs::metadata(&base).unwrap().mode() & 0o777, 0o700, "closed again");
+
+        home.prepare_socket().unwrap();
+        let sockets = folder.path().join("autofork");
+        assert_eq!(fs::metadata(&sockets).unwrap().mode() & 0o777, 0o700);
+        fs::remove_dir(&sockets).unwrap();
+        symlink(&base, &sockets).unwrap();
+        assert!(matches!(home.prepare_socket(), Err(HomeError::NotAFolder(_))));
+    }
+
+    #[test]
+    fn the_recorded_socket_must_be_a_whole_line_with_an_absolute_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = find(&[(HOME_VARIABLE, folder.path())], "/home/me");
+        assert_eq!(home.recorded_socket(), None);
+        for (content, path) in
+            [("/run/x.sock\n", Some("/run/x.sock")), ("/run/x.sock", None), ("x.sock\n", None), ("", None)]
+        {
+            fs::write(home.lock(), content).unwrap();
+            assert_eq!(home.recorded_socket().as_deref(), path.map(Path::new), "{content:?}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The journal's file: its mode, its format, and what to do with one that is no journal.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::JournalError;
+
+/// The format written, kept in the database's `user_version`. Raised by any change that an older version of this
+/// program would misread.
+pub(super) const FORMAT: u32 = 1;
+
+const SCHEMA: &str = "
+    CREATE TABLE entry (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE ticket (
+        id INTEGER PRIMARY KEY,
+        token TEXT NOT NULL UNIQUE,
+        issued INTEGER NOT NULL,
+        instructions TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE snapshot (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        seq INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        programs TEXT NOT NULL
+    ) STRICT;
+";
+
+/// Where a database's file holds its `user_version`, in big-endian order (the SQLite file format, section 1.3).
+const FORMAT_OFFSET: u64 = 60;
+
+/// The files that SQLite keeps beside a database in WAL mode.
+const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
+
+/// The format of the journal at `path`, if a newer version of this program wrote it. Looks without opening a database,
+/// since that would leave its companions behind.
+pub fn newer_format(path: &Path) -> Option<u32> {
+    let mut format = [0; 4];
+    fs::File::open(path).ok()?.read_exact_at(&mut format, FORMAT_OFFSET).ok()?;
+    Some(u32::from_be_bytes(format)).filter(|format| *format > FORMAT)
+}
+
+/// Opens the database, for us alone, in the format of today.
+pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
+    make_private(path).map_err(|error| JournalError::File(path.to_owned(), error))?;
+    let database = |error| JournalError::Database(path.to_owned(), error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut db = Connection::open_with_flags(path, flags).map_err(database)?;
+    let format: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
+    if format > FORMAT {
+        return Err(JournalError::Newer { path: path.to_owned(), format });
+    }
+    prepare(&mut db, format).map_err(database)?;
+    Ok(db)
+}
+
+fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
+    db.busy_timeout(Duration::from_millis(250))?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    // In WAL mode this loses nothing when the process dies, which is what happens; a power cut may cost the last
+    // few entries, but never the database.
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    // Half a megabyte: the daemon is to stay small.
+    db.pragma_update(None, "cache_size", -512)?;
+    db.pragma_update(None, "journal_size_limit", 1024 * 1024)?;
+    if format == 0 {
+        let transaction = db.transaction()?;
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "user_version", FORMAT)?;
+        transaction.commit()?;
+    }
+    let verdict: String = db.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if verdict != "ok" {
+        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        return Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)));
+    }
+    Ok(())
+}
+
+/// SQLite gives its companions the mode of the database.
+fn make_private(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
+/// Whether the fault is in the file itself, so that trying again would not help.
+pub(super) fn is_unsound(error: &rusqlite::Error) -> bool {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => {
+            matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+                // A table is missing or another stands in its place.
+                || failure.extended_code == rusqlite::ffi::SQLITE_ERROR
+        }
+        rusqlite::Error::SqlInputError { .. }
+        | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::Utf8Error(..) => true,
+        _ => false,
+    }
+}
+
+/// Moves the database and its companions to names that are free.
+pub(super) fn set_aside(path: &Path) -> Result<PathBuf, JournalError> {
+    let named = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let aside = (1..1000)
+        .map(|number| named(&format!(".damaged-{number}")))
+        .find(|aside| fs::symlink_metadata(aside).is_err())
+        .unwrap_or_else(|| named(".damaged"));
+    fs::rename(path, &aside).map_err(|error| JournalError::File(path.to_owned(), error))?;
+    for companion in COMPANIONS {
+        let mut to = aside.as_os_str().to_owned();
+        to.push(companion);
+        // One that is not there need not be moved; one that belongs to nothing would be taken for the new database's.
+        match fs::rename(named(companion), to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(JournalError::File(named(companion), error));
+            }
+            _ => {}
+        }
+    }
+    Ok(aside)
+}

@@ -1,0 +1,229 @@
+//! The journal: what happened, on disk, so that no death of the daemon loses a stamp or fires a fork twice.
+//!
+//! SQLite in the base folder. Entries are only ever added: an event with its time, or another program coming into
+//! force at a launch folder. The state is their fold; a snapshot now and then keeps the fold short and lets old
+//! entries go. Tickets lie beside: what each token stands for. Nothing here decides anything, and nothing here reads
+//! a clock.
+//!
+//! One [`Journal::commit`] is one transaction: an entry together with the tickets of the wake it caused. So a wake
+//! that was sent is always one that the next life of the daemon knows of.
+
+mod entry;
+mod file;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::engine::{State, TicketId};
+use crate::host::protocol::{Instructions, Token};
+use crate::ir::{Programs, Time};
+
+pub use entry::Entry;
+pub use file::newer_format;
+
+/// After so many entries it is time for a snapshot: reading them all back takes a few milliseconds.
+const ENTRIES_PER_SNAPSHOT: u32 = 2000;
+
+/// Entries and tickets older than this are let go at a snapshot: 30 days, in milliseconds.
+const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Why there is no journal.
+#[derive(Debug)]
+pub enum JournalError {
+    /// It was written by a newer version of this program, which is left alone.
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: u32,
+    },
+    /// The file cannot be made, opened or set aside.
+    File(PathBuf, io::Error),
+    /// The database does not work.
+    Database(PathBuf, rusqlite::Error),
+}
+
+impl JournalError {
+    /// What a person can do about it.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Newer { path, .. } => {
+                format!("update autofork, or move {} away and lose what it knows", path.display())
+            }
+            Self::File(path, _) | Self::Database(path, _) => {
+                format!("see whether {} and its folder can be written and the disk has room", path.display())
+            }
+        }
+    }
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Newer { path, format } => write!(
+                f,
+                "{} was written by a newer version of autofork (format {format}, known up to {})",
+                path.display(),
+                file::FORMAT
+            ),
+            Self::File(path, error) => write!(f, "cannot use {}: {error}", path.display()),
+            Self::Database(path, error) => write!(f, "cannot use the database {}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for JournalError {}
+
+/// An open journal.
+#[derive(Debug)]
+pub struct Journal {
+    db: Connection,
+    since_snapshot: u32,
+    /// An entry could not be written: from then on only a snapshot says the truth.
+    behind: bool,
+    /// Tickets that could not be written.
+    unsaved: Vec<(TicketId, Instructions)>,
+}
+
+/// What a journal was opened to.
+#[derive(Debug)]
+pub struct Opened {
+    /// The journal.
+    pub journal: Journal,
+    /// The state as it was when the last entry was written.
+    pub state: State,
+    /// The programs in force then, without bodies.
+    pub programs: Programs,
+    /// What a person should know, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+impl Journal {
+    /// Opens the journal at `path`, makes it if it is not there, and folds it to the state it stands for. A file that
+    /// is no sound journal is set aside under another name, and a new one is begun.
+    pub fn open(path: &Path) -> Result<Opened, JournalError> {
+        match Self::open_as_it_is(path) {
+            Err(JournalError::Database(_, error)) if file::is_unsound(&error) => {
+                let aside = file::set_aside(path)?;
+                let mut opened = Self::open_as_it_is(path)?;
+                opened.notes.push(format!(
+                    "The journal was damaged ({error}). It was moved to {}, and a new one begun: what was throttled \
+                     or had fired is forgotten.",
+                    aside.display()
+                ));
+                Ok(opened)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn open_as_it_is(path: &Path) -> Result<Opened, JournalError> {
+        let database = |error| JournalError::Database(path.to_owned(), error);
+        let db = file::open(path)?;
+        let (mut state, mut programs, seq) = entry::read_snapshot(&db).map_err(database)?.unwrap_or_default();
+        let folded = entry::fold(&db, seq, &mut state, &mut programs).map_err(database)?;
+        let notes = if folded.unreadable == 0 {
+            Vec::new()
+        } else {
+            vec![format!(
+                "Entries of the journal that could not be read and were passed over: {}.",
+                folded.unreadable
+            )]
+        };
+        let journal = Self { db, since_snapshot: folded.entries, behind: false, unsaved: Vec::new() };
+        Ok(Opened { journal, state, programs, notes })
+    }
+
+    /// Writes what happened and the tickets issued with it, all or nothing, and lasting. `state` and `programs` are
+    /// what they have become by it.
+    ///
+    /// After an error the next commit writes all that was missed.
+    pub fn commit(
+        &mut self,
+        entry: &Entry<'_>,
+        tickets: Vec<(TicketId, Instructions)>,
+        state: &State,
+        programs: &Programs,
+    ) -> rusqlite::Result<()> {
+        let outcome = if self.behind {
+            self.unsaved.extend(tickets);
+            self.write_snapshot(state, programs)
+        } else {
+            let outcome = self.append(entry, &tickets);
+            if outcome.is_err() {
+                self.unsaved.extend(tickets);
+            }
+            outcome
+        };
+        self.behind = outcome.is_err();
+        if outcome.is_ok() && self.since_snapshot >= ENTRIES_PER_SNAPSHOT {
+            // The entry is safe. A snapshot that fails is tried again at the next entry.
+            let _ = self.write_snapshot(state, programs);
+        }
+        outcome
+    }
+
+    /// Writes a snapshot, so that the next life of the daemon begins quickly.
+    pub fn snapshot(&mut self, state: &State, programs: &Programs) -> rusqlite::Result<()> {
+        if self.since_snapshot == 0 && !self.behind {
+            return Ok(());
+        }
+        self.write_snapshot(state, programs)?;
+        self.behind = false;
+        Ok(())
+    }
+
+    /// What the ticket stands for that this token stands for, and its number.
+    pub fn by_token(&self, token: &Token) -> rusqlite::Result<Option<(TicketId, Instructions)>> {
+        if let Some((id, instructions)) = self.unsaved.iter().find(|(_, unsaved)| unsaved.ticket == *token) {
+            return Ok(Some((*id, instructions.clone())));
+        }
+        self.db
+            .prepare_cached("SELECT id, instructions FROM ticket WHERE token = ?1")?
+            .query_row([token.to_string()], |row| Ok((entry::ticket_id(row.get(0)?), entry::json(row, 1)?)))
+            .optional()
+    }
+
+    /// What a ticket stands for.
+    pub fn by_ticket(&self, ticket: TicketId) -> rusqlite::Result<Option<Instructions>> {
+        if let Some((_, instructions)) = self.unsaved.iter().find(|(id, _)| *id == ticket) {
+            return Ok(Some(instructions.clone()));
+        }
+        self.db
+            .prepare_cached("SELECT instructions FROM ticket WHERE id = ?1")?
+            .query_row([entry::number(ticket.get())], |row| entry::json(row, 0))
+            .optional()
+    }
+
+    fn append(&mut self, entry: &Entry<'_>, tickets: &[(TicketId, Instructions)]) -> rusqlite::Result<()> {
+        let transaction = self.db.transaction()?;
+        entry.insert(&transaction)?;
+        for (id, instructions) in tickets {
+            entry::insert_ticket(&transaction, *id, instructions)?;
+        }
+        transaction.commit()?;
+        self.since_snapshot += 1;
+        Ok(())
+    }
+
+    fn write_snapshot(&mut self, state: &State, programs: &Programs) -> rusqlite::Result<()> {
+        let bound = Time::from_millis(state.now().as_millis().saturating_sub(KEPT_MILLIS));
+        let transaction = self.db.transaction()?;
+        for (id, instructions) in &self.unsaved {
+            entry::insert_ticket(&transaction, *id, instructions)?;
+        }
+        entry::insert_snapshot(&transaction, state, programs)?;
+        transaction.execute("DELETE FROM entry WHERE at < ?1", params![bound.as_millis()])?;
+        transaction.execute("DELETE FROM ticket WHERE issued < ?1", params![bound.as_millis()])?;
+        transaction.commit()?;
+        self.unsaved.clear();
+        self.since_snapshot = 0;
+        Ok(())
+    }
+}

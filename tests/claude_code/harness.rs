@@ -1,0 +1,103 @@
+//! The scripted model itself. A scenario that passes because the model did nothing would prove nothing, so what it does
+//! is pinned here, without the client.
+
+use serde_json::{Value, json};
+
+use crate::scene::tickets;
+use crate::support::mock_api::{Answer, Block, Conduct, Kind, Model, Request, Scripted};
+
+const DIARY: &str =
+    r#"{"subagent_type":"fork","description":"autofork: diary","prompt":"ticket one, /p/forks/diary.md"}"#;
+const JOURNAL: &str =
+    r#"{"subagent_type":"fork","description":"autofork: journal","prompt":"ticket two, /p/forks/a b/journal.md"}"#;
+
+/// A request of the main conversation with these messages.
+fn request(messages: &[Value]) -> Request {
+    Request::new(7, "/v1/messages", json!({"tools": [{"name": "Agent"}], "messages": messages}))
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": [{"type": "text", "text": text}]})
+}
+
+fn call(input: &str) -> Value {
+    let input: Value = serde_json::from_str(input).unwrap();
+    json!({"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "Agent", "input": input}]})
+}
+
+/// A session that was woken with both calls; the client's own reminder follows.
+fn woken() -> Vec<Value> {
+    let wake =
+        format!("<summary>Stop hook feedback</summary>\nTwo forks are due.\n{DIARY}\n{JOURNAL}\nOne short line.");
+    let answered = json!({"role": "assistant", "content": [{"type": "text", "text": "Reply #1"}]});
+    vec![user("hello"), answered, user(&wake), json!({"role": "system", "content": "Today is a day."})]
+}
+
+/// The first request of the fork that the diary's call started.
+fn fork(directive: &str) -> Vec<Value> {
+    let start = format!("<fork-boilerplate>\nRules.\n</fork-boilerplate>\n\nYour directive: {directive}");
+    let mut messages = woken();
+    messages.extend([call(DIARY), user(&start)]);
+    messages
+}
+
+/// The answer in short: the inputs of its calls, or its words.
+fn said(answer: &Answer) -> Vec<String> {
+    let blocks = answer.blocks.iter().map(|block| match block {
+        Block::Text(text) => text.clone(),
+        Block::ToolUse { name, input } => format!("{name} {input}"),
+    });
+    blocks.collect()
+}
+
+fn answer(conduct: Conduct, messages: &[Value]) -> Vec<String> {
+    said(&Scripted::new(conduct).answer(&request(messages)))
+}
+
+/// How an Agent call is shown by [`said`].
+fn agent(input: &str) -> String {
+    let input: Value = serde_json::from_str(input).unwrap();
+    format!("Agent {input}")
+}
+
+#[test]
+fn the_model_makes_the_calls_of_a_wake_text_and_then_ends_its_turn() {
+    assert_eq!(answer(Conduct::Obedient, &woken()), [agent(DIARY), agent(JOURNAL)]);
+    let mut started = woken();
+    let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "launched"});
+    started.extend([call(DIARY), json!({"role": "user", "content": [result]})]);
+    assert_eq!(answer(Conduct::Obedient, &started), ["Forks started."]);
+}
+
+#[test]
+fn an_old_wake_text_is_not_followed_again() {
+    let mut later = woken();
+    later.extend([json!({"role": "assistant", "content": "Done."}), user("and now?")]);
+    assert_eq!(answer(Conduct::Obedient, &later), ["Reply #7"]);
+}
+
+#[test]
+fn a_disobedient_model_disobeys() {
+    let twice = [agent(DIARY), agent(DIARY), agent(JOURNAL), agent(JOURNAL)];
+    assert_eq!(answer(Conduct::SpawnsTwice, &woken()), twice);
+    assert_eq!(answer(Conduct::NeverSpawns, &woken()), ["Reply #7"]);
+    for call in answer(Conduct::AddsNameAndModel, &woken()) {
+        assert!(call.contains(r#""name":"helper""#) && call.contains(r#""model":"haiku""#), "{call}");
+    }
+    assert_eq!(answer(Conduct::ForkSpawnsSister, &fork("Write.")), [agent(JOURNAL)]);
+}
+
+#[test]
+fn a_fork_reports_and_reads_its_file_when_it_was_told_no_more_than_that() {
+    assert_eq!(request(&fork("Write.")).kind, Kind::Fork);
+    assert_eq!(answer(Conduct::Obedient, &fork("Write.\nOnly this.")), ["report of Write."]);
+    let unredeemed = answer(Conduct::Obedient, &fork("Ticket one: read \"/p/forks/a b/diary.md\" and follow it."));
+    assert_eq!(unredeemed, [r#"Read {"file_path":"/p/forks/a b/diary.md"}"#]);
+}
+
+#[test]
+fn tickets_are_found_in_running_text() {
+    let ticket = format!("af-{}", "0123456789abcdef".repeat(2));
+    let text = format!("af-short, /tmp/af-sTVj/project ({ticket}) {ticket}.");
+    assert_eq!(tickets(&text), [&ticket, &ticket]);
+}

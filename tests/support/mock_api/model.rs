@@ -1,0 +1,183 @@
+//! The scripted model: what it answers to a request.
+//!
+//! It takes a wake text literally: each line that is an Agent call becomes that call. How well it behaves otherwise is
+//! its [`Conduct`].
+
+use serde_json::{Value, json};
+
+use super::request::{Kind, Request};
+
+/// Something that answers requests of the conversation and of its forks.
+pub(crate) trait Model: Send + Sync {
+    /// The answer to one request.
+    fn answer(&self, request: &Request) -> Answer;
+}
+
+/// One message of the model's.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// Its blocks; a tool call among them makes the client run it and ask again.
+    pub(crate) blocks: Vec<Block>,
+    /// What it says it cost.
+    pub(crate) usage: Usage,
+}
+
+/// A block of an answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Block {
+    /// Words.
+    Text(String),
+    /// A tool call.
+    ToolUse {
+        /// The tool's name.
+        name: String,
+        /// Its input.
+        input: Value,
+    },
+}
+
+/// Token counts of one answer, in the API's words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    /// Uncached input.
+    pub(crate) input: u64,
+    /// Input read from the cache.
+    pub(crate) cache_read: u64,
+    /// Input written to the cache.
+    pub(crate) cache_creation: u64,
+    /// Output.
+    pub(crate) output: u64,
+}
+
+impl Default for Usage {
+    /// 40 000 tokens of context: a session some way in, far below every window.
+    fn default() -> Self {
+        Self { input: 10, cache_read: 39_000, cache_creation: 990, output: 20 }
+    }
+}
+
+impl Answer {
+    /// An answer that ends the turn with a text.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { blocks: vec![Block::Text(text.into())], usage: Usage::default() }
+    }
+
+    /// An answer that makes tool calls, all in one message.
+    pub(crate) fn calls(name: &str, inputs: impl IntoIterator<Item = Value>) -> Self {
+        let calls = inputs.into_iter().map(|input| Block::ToolUse { name: name.to_owned(), input });
+        Self { blocks: calls.collect(), usage: Usage::default() }
+    }
+}
+
+/// How the model treats a wake text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conduct {
+    /// Makes exactly the calls that it asks for.
+    Obedient,
+    /// Makes every call twice.
+    SpawnsTwice,
+    /// Adds a `name` and a `model` to every call.
+    AddsNameAndModel,
+    /// Answers with words only.
+    NeverSpawns,
+    /// Obeys, but a fork, which has read the wake text too, first makes another fork's call itself.
+    ForkSpawnsSister,
+}
+
+/// The model of the tests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scripted {
+    conduct: Conduct,
+    usage: Usage,
+}
+
+impl Scripted {
+    /// A model of this conduct.
+    pub(crate) fn new(conduct: Conduct) -> Self {
+        Self { conduct, usage: Usage::default() }
+    }
+
+    /// The same model with another token count in each answer.
+    pub(crate) fn with_usage(self, usage: Usage) -> Self {
+        Self { usage, ..self }
+    }
+
+    fn answer_as_parent(self, request: &Request) -> Answer {
+        if request.answers_tool_call() {
+            return Answer::text("Forks started.");
+        }
+        let asked = request.asked_calls();
+        let calls = match self.conduct {
+            Conduct::Obedient | Conduct::ForkSpawnsSister => asked,
+            Conduct::SpawnsTwice => asked.iter().flat_map(|call| [call.clone(), call.clone()]).collect(),
+            Conduct::AddsNameAndModel => asked.into_iter().map(named_and_modelled).collect(),
+            Conduct::NeverSpawns => Vec::new(),
+        };
+        if calls.is_empty() {
+            return Answer::text(format!("Reply #{}", request.number));
+        }
+        Answer::calls("Agent", calls)
+    }
+
+    fn answer_as_fork(self, request: &Request, directive: &str) -> Answer {
+        if called(request, "Agent", 1) {
+            return Answer::text(format!("report after a refusal: {}", request.tool_results().join(" ")));
+        }
+        if let Some(read) = request.tool_results().first().filter(|_| called(request, "Read", 1)) {
+            return Answer::text(format!("report of the file: {read}"));
+        }
+        if self.conduct == Conduct::ForkSpawnsSister {
+            let sister = request.all_asked_calls().into_iter().rfind(|call| !spawned_by(request, call));
+            if let Some(call) = sister {
+                return Answer::calls("Agent", [call]);
+            }
+        }
+        if let Some(file) = file_to_read(directive) {
+            return Answer::calls("Read", [json!({ "file_path": file })]);
+        }
+        Answer::text(format!("report of {}", directive.lines().next().unwrap_or_default()))
+    }
+}
+
+impl Model for Scripted {
+    fn answer(&self, request: &Request) -> Answer {
+        let answer = match (request.kind, request.fork_directive()) {
+            (Kind::Fork, Some(directive)) => self.answer_as_fork(request, &directive),
+            _ => self.answer_as_parent(request),
+        };
+        Answer { usage: self.usage, ..answer }
+    }
+}
+
+fn named_and_modelled(mut call: Value) -> Value {
+    call["name"] = json!("helper");
+    call["model"] = json!("haiku");
+    call
+}
+
+/// Whether the fork itself, after it was started, has called this tool at least `times` times.
+fn called(request: &Request, tool: &str, times: usize) -> bool {
+    let own =
+        request.messages().iter().rev().take_while(|message| !message.to_string().contains("<fork-boilerplate>"));
+    let blocks =
+        own.filter(|message| message["role"] == "assistant").filter_map(|message| message["content"].as_array());
+    blocks.flatten().filter(|block| block["type"] == "tool_use" && block["name"] == tool).count() >= times
+}
+
+/// Whether `call` is the one that started this fork: the only call its copy of the conversation was left with.
+fn spawned_by(request: &Request, call: &Value) -> bool {
+    let blocks = request.messages().iter().filter_map(|message| message["content"].as_array()).flatten();
+    blocks.filter(|block| block["type"] == "tool_use").any(|block| block["input"]["prompt"] == call["prompt"])
+}
+
+/// The fork file that a directive of one line tells its fork to read. Compiled instructions are never one line.
+fn file_to_read(directive: &str) -> Option<&str> {
+    let mut lines = directive.lines();
+    let (line, None) = (lines.next()?, lines.next()) else {
+        return None;
+    };
+    let end = line.rfind(".md")? + ".md".len();
+    let starts = line[..end].match_indices('/').map(|(index, _)| index);
+    let start = starts.rev().find(|&index| line[..index].ends_with([' ', '"', '`', '\'', '(']))?;
+    Some(&line[start..end])
+}
