@@ -66,7 +66,7 @@ fn the_model_makes_the_calls_of_a_wake_text_and_then_ends_its_turn() {
     let mut started = woken();
     let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "launched"});
     started.extend([call(DIARY), json!({"role": "user", "content": [result]})]);
-    assert_eq!(answer(Conduct::Obedient, &started), ["Forks started."]);
+    assert_eq!(answer(Conduct::Obedient, &started), ["Done."]);
 }
 
 #[test]
