@@ -210,10 +210,7 @@ impl Core {
 /// is told too: its dependent may rest on what it did not do.
 fn predecessors(session: &Session, ticket: &Ticket, after: &[ForkName]) -> Vec<Predecessor> {
     let in_batch = after.iter().filter_map(|name| session.ticket_in_batch(ticket.batch, name));
-    in_batch
-        .filter(|predecessor| predecessor.wake < ticket.wake)
-        .map(became)
-        .collect()
+    in_batch.filter(|predecessor| predecessor.wake < ticket.wake).map(became).collect()
 }
 
 fn became(predecessor: &Ticket) -> Predecessor {

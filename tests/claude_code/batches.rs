@@ -22,7 +22,7 @@ fn a_chain_runs_in_order_and_hands_its_reports_on() {
     // In byte order of their names they would start the other way round.
     scene::add_fork(&sandbox, "third", "run_on:\n  - idle: 2s\nafter: [second, zero]\n", "");
     scene::add_fork(&sandbox, "second", "run_on:\n  - idle: 2s\nafter: zero\n", "Think for 2 seconds.");
-    scene::add_fork(&sandbox, "zero", "run_on:\n  - idle: 2s\n", "Think for 4 seconds.");
+    scene::add_fork(&sandbox, "zero", "run_on:\n  - idle: 2s\n", "Think for 6 seconds.");
     let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser) else {
         return;
     };
@@ -89,11 +89,15 @@ fn a_stopped_fork_has_failed_and_the_pause_goes_on() {
     for fork in ["doomed", "heir"] {
         assert_eq!(reasons(&session, fork), [Reason::Latched], "the pause goes on");
     }
+    assert_eq!(told_ends(&scene, "killed"), 1, "the client told of it in the words that it used before");
+}
+
+/// How many prompts the hooks saw that tell of an end of this kind.
+fn told_ends(scene: &Scene, status: &str) -> usize {
+    let mark = format!("<status>{status}</status>");
     let hooks = scene.sandbox.recorded_hooks();
-    let killed = |(event, payload): &&(String, serde_json::Value)| {
-        event == "user-prompt-submit" && payload["prompt"].as_str().unwrap().contains("<status>killed</status>")
-    };
-    assert_eq!(hooks.iter().filter(killed).count(), 1, "the client told of it in words that it used before");
+    let prompts = hooks.iter().filter(|(event, _)| event == "user-prompt-submit");
+    prompts.filter(|(_, payload)| payload["prompt"].as_str().is_some_and(|prompt| prompt.contains(&mark))).count()
 }
 
 #[test]
@@ -122,5 +126,6 @@ fn forks_that_end_together_are_all_noted() {
     for fork in ["diary", "journal", "ledger"] {
         assert_eq!(reasons(&session, fork), [Reason::Latched], "the pause goes on");
     }
+    assert_eq!(told_ends(&scene, "completed"), 3, "one prompt for each end");
     scene.assert_clean_screen();
 }

@@ -25,11 +25,9 @@ fn a_background_command_holds_the_clock_and_its_end_begins_another_pause() {
     let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::AllThatIsDirected) else {
         return;
     };
-    scene.client.prompt(
-        r#"call Bash {"command":"sleep 14; echo woodpecker","description":"wait","run_in_background":true}"#,
-    );
 
     // As long as it runs the session is quiet, and no fork fires.
+    scene.client.prompt(&wait_in_background_for("first"));
     let holding = |session: &SessionStatus| held_by(session, "journal").is_some();
     let session = scene.wait_for_session("the hold", holding);
     assert_eq!(held_by(&session, "once"), held_by(&session, "journal"));
@@ -38,23 +36,36 @@ fn a_background_command_holds_the_clock_and_its_end_begins_another_pause() {
     scene.assert_counts(Counts { wakes: 0, forks: 0, reports: 0 });
 
     // Its end is told to the model, whose answer is followed by a pause as any other.
+    scene.sandbox.write("first", "");
     let told = scene.wait("the command's end", |requests| {
         requests.iter().find(|request| request.newest_text().contains("<status>completed</status>")).cloned()
     });
     let wake = scene.wait_for_wake(1);
     assert!(told.number < wake.number, "{wake}");
-    let fired = scene.wait_for_ended_runs(2);
-    assert_eq!(names(&fired), ["journal", "once"]);
+    assert_eq!(names(&scene.wait_for_ended_runs(2)), ["journal", "once"]);
     scene.assert_quiet_for(TWO_DEADLINES);
     scene.assert_counts(Counts { wakes: 1, forks: 2, reports: 2 });
 
-    // A command that ends while the fork's pause is on begins another one, in which the fork fires again.
-    scene.client.prompt(r#"call Bash {"command":"sleep 3","description":"nap","run_in_background":true}"#);
+    // A command holds for so long and no longer. One that ends after the fork has fired begins a pause in which it fires
+    // again; the throttle is kept.
+    scene.sandbox.write(".autofork/config.toml", "wake_debounce = \"0s\"\nbackground_hold_timeout = \"3s\"\n");
+    scene.client.prompt(&wait_in_background_for("second"));
     scene.wait_for_wake(2);
-    let fired = scene.wait_for_ended_runs(3);
-    assert_eq!(names(&fired), ["journal", "once", "journal"], "the throttle is kept");
+    assert_eq!(names(&scene.wait_for_ended_runs(3)), ["journal", "once", "journal"]);
     scene.assert_quiet_for(TWO_DEADLINES);
     scene.assert_counts(Counts { wakes: 2, forks: 3, reports: 3 });
+    scene.sandbox.write("second", "");
+    scene.wait_for_wake(3);
+    assert_eq!(names(&scene.wait_for_ended_runs(4)), ["journal", "once", "journal", "journal"]);
+    scene.assert_quiet_for(TWO_DEADLINES);
+    scene.assert_counts(Counts { wakes: 3, forks: 4, reports: 4 });
+}
+
+/// A direction to run a command in the background that ends when the project has a file of this name.
+fn wait_in_background_for(file: &str) -> String {
+    let command = format!("until [ -e {file} ]; do sleep 0.2; done");
+    let input = serde_json::json!({"command": command, "description": "wait", "run_in_background": true});
+    format!("call Bash {input}")
 }
 
 /// The background work that keeps a fork from firing.
@@ -121,7 +132,8 @@ fn two_sessions_of_a_project_share_a_tag_throttle() {
     let count = |name| fired.iter().filter(|fork| **fork == name).count();
     assert_eq!((count("journal"), count("notes")), (2, 1), "{fired:?}");
     let throttled = |session: &&SessionStatus| {
-        let is_throttle = |reason: &Reason| matches!(reason, Reason::TagThrottled { tag, .. } if *tag == Tag::from("notes"));
+        let is_throttle =
+            |reason: &Reason| matches!(reason, Reason::TagThrottled { tag, .. } if *tag == Tag::from("notes"));
         reasons(session, "notes").iter().any(is_throttle)
     };
     let missed = sessions.iter().filter(|session| names(&runs(session)) == ["journal"]);

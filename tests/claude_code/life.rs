@@ -60,7 +60,7 @@ fn a_resumed_session_has_fresh_thresholds_and_its_throttles() {
 fn compacting_changes_nothing_and_clearing_begins_anew() {
     let sandbox = scene::configured("wake_debounce = \"0s\"\n");
     scene::add_fork(&sandbox, "journal", "run_on:\n  - idle: 2s\n", "");
-    scene::add_fork(&sandbox, "late", "run_on:\n  - idle: 30s\n", "");
+    scene::add_fork(&sandbox, "late", "run_on:\n  - idle: 35s\n", "");
     scene::add_fork(&sandbox, "rare", "run_on:\n  - idle: 2s\nthrottle: 1h\n", "");
     let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser) else {
         return;

@@ -21,7 +21,7 @@ pub(crate) const SOON: Duration = Duration::from_mins(1);
 const TYPING: Duration = Duration::from_secs(1);
 
 /// How many clients run at a time, over all test processes: each takes a good part of a core while it starts.
-const CLIENTS_AT_ONCE: usize = 2;
+const CLIENTS_AT_ONCE: usize = 3;
 
 /// A key in the form of a real one, of which the client asks to know the last twenty characters.
 const KEY: &str = "sk-ant-api03-made-up-for-a-test-0000000000000000000000000000";
@@ -69,10 +69,9 @@ impl Client {
             Permissions::AgentsAndReading => {
                 (&["--permission-mode", "default", "--allowedTools", "Agent Read"], "? for shortcuts")
             }
-            Permissions::AllThatIsDirected => (
-                &["--permission-mode", "default", "--allowedTools", "Agent Read Bash TaskStop"],
-                "? for shortcuts",
-            ),
+            Permissions::AllThatIsDirected => {
+                (&["--permission-mode", "default", "--allowedTools", "Agent Read Bash TaskStop"], "? for shortcuts")
+            }
             Permissions::Plan => (&["--permission-mode", "plan"], "plan mode on"),
         };
         let client = Self::spawn(program, sandbox, api, &[arguments, further_arguments].concat());

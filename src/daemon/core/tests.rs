@@ -163,11 +163,8 @@ fn a_dependent_learns_of_an_end_that_was_told_after_its_ticket_was_written() {
     core.happened(at(4), prompt(4, Prompt::Wake));
     let ticket = core.state().session(&"s".into()).unwrap().tickets[0].id;
     let call = ToolUseId::from("call");
-    let spawn = Fact::SpawnRequested {
-        tool_use: call.clone(),
-        ticket: Some(ticket),
-        caller: crate::engine::Caller::Main,
-    };
+    let spawn =
+        Fact::SpawnRequested { tool_use: call.clone(), ticket: Some(ticket), caller: crate::engine::Caller::Main };
     core.happened(at(5), host("s", spawn));
     let agent = TaskId::from("agent");
     core.happened(at(5), host("s", Fact::SpawnStarted { tool_use: call, agent: agent.clone(), ticket: None }));
@@ -195,11 +192,8 @@ fn a_dependent_learns_of_an_end_that_was_told_after_its_ticket_was_written() {
         evidence: Evidence::Plain,
     };
     core.happened(at(7), prompt(7, Prompt::Tasks(vec![notice])));
-    let killed = Predecessor {
-        fork: "doomed".into(),
-        outcome: Some(Outcome::Killed),
-        report: Some("Half of it.".to_owned()),
-    };
+    let killed =
+        Predecessor { fork: "doomed".into(), outcome: Some(Outcome::Killed), report: Some("Half of it.".to_owned()) };
     assert_eq!(told(&core), killed);
     core.happened(at(8), prompt(8, Prompt::Wake));
     let (ticket, _) = core.by_token(&token).unwrap();
