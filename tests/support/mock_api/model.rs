@@ -123,7 +123,9 @@ impl Scripted {
     }
 
     fn answer_as_parent(self, request: &Request) -> Answer {
-        if request.answers_tool_call() {
+        // A wake can come in the middle of a turn, beside the results of its calls.
+        let asked = request.asked_calls();
+        if request.answers_tool_call() && asked.is_empty() {
             let results = request.tool_results();
             let agents = launched_agents(&results);
             if self.conduct == Conduct::StopsFirstForks && !request.calls_tool("TaskStop") && !agents.is_empty() {
@@ -135,7 +137,6 @@ impl Scripted {
         if !directed.is_empty() {
             return Answer::of(directed.into_iter().map(|(name, input)| Block::ToolUse { name, input }).collect());
         }
-        let asked = request.asked_calls();
         let calls = match self.conduct {
             Conduct::Obedient | Conduct::ForkSpawnsSister | Conduct::StopsFirstForks => asked,
             Conduct::SpawnsTwice => asked.iter().flat_map(|call| [call.clone(), call.clone()]).collect(),
