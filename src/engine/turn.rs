@@ -52,7 +52,7 @@ impl State {
             Prompt::Human => true,
             // A hook's feedback that comes after a wake of ours is most likely that wake, whatever it looks like.
             Prompt::Wake | Prompt::OtherHook => {
-                session.wake_arrived();
+                session.wake_heard();
                 false
             }
             Prompt::Tasks(notices) => notices.into_iter().fold(false, |foreign, notice| {
@@ -98,7 +98,7 @@ impl State {
         session.mode = mode.or(session.mode);
         session.turn = Turn::Ended { at: work.now };
         if kind == TurnKind::HookAsked {
-            session.wake_arrived();
+            session.wake_heard();
         }
         match &mut session.pause {
             None => session.pause = Some(Pause::beginning(work.now)),
@@ -146,7 +146,8 @@ impl State {
                 .filter(|ticket| call_description(&ticket.fork) == task.description && ticket.can_take_agent());
             if let Some(ticket) = unlinked.next() {
                 ticket.take_agent(work.now, &task.id);
-                session.wake_arrived();
+                let ticket = ticket.id;
+                session.wake_heard_by_ticket(ticket);
             }
         }
         let ours: BTreeSet<TaskId> = session.runs().filter_map(|run| run.agent.clone()).collect();
