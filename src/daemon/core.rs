@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::engine::{Effect, Event, Outcome, Session, SessionId, State, Ticket, TicketId, TicketState, WakeId};
 use crate::host::protocol::{DueFork, Instructions, Predecessor, Token, WakeOrder};
 use crate::ir::{ForkName, LaunchDir, Program, Programs, Time};
-use crate::journal::{Entry, Journal, Opened};
+use crate::journal::{Entry, Issued, Journal, Opened};
 
 use super::random::Random;
 
@@ -102,13 +102,19 @@ impl Core {
         if self.whole.contains(launch) { None } else { self.in_force(at, launch, Arc::default()) }
     }
 
-    fn keep(&mut self, entry: &Entry<'_>, effects: Vec<Effect>) -> Consequences {
+    fn keep(&mut self, entry: &Entry<'_>, mut effects: Vec<Effect>) -> Consequences {
+        let mut records = Vec::new();
+        effects.retain_mut(|effect| {
+            let Effect::Record(record) = effect else { return true };
+            records.push((**record).clone());
+            false
+        });
         let kept = match self.new_tickets(&effects) {
             Ok(tickets) => {
                 if let Some((last, _)) = tickets.last() {
                     self.last_ticket = *last;
                 }
-                match self.journal.commit(entry, tickets, &self.state, &self.programs) {
+                match self.journal.commit(entry, Issued { tickets, records }, &self.state, &self.programs) {
                     Ok(()) => Kept::Safely,
                     Err(error) => {
                         tracing::error!("cannot write the journal: {error}");

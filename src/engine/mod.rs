@@ -16,6 +16,7 @@ mod gauge;
 mod held;
 mod id;
 mod reason;
+mod record;
 mod session;
 mod spawn;
 mod stamps;
@@ -23,8 +24,8 @@ mod ticket;
 mod turn;
 mod wake;
 
-#[cfg(test)]
-mod properties;
+#[cfg(any(test, feature = "simulation"))]
+pub mod simulation;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -48,6 +49,7 @@ use gauge::Windows;
 pub use gauge::{Gauge, WindowSign};
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 pub use reason::Reason;
+pub use record::Record;
 pub use session::{Delivery, Held, Pause, Poll, Session, Turn, Wake};
 pub use stamps::Stamps;
 pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger, call_description};
@@ -242,6 +244,7 @@ impl State {
         self.withdraw_unconfirmed_wake(work, id);
         self.drop_held(work, id);
         let Some(session) = self.sessions.remove(id) else { return };
+        work.effects.extend(session.last_records(work.now));
         if let Some(poll) = session.poll {
             work.effects.push(Effect::Release { poll: poll.id });
         }

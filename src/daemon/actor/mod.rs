@@ -356,6 +356,8 @@ impl Actor {
                         answer = Some(Reply::Deny(denial));
                         None
                     }
+                    // Taken out and kept with the entry.
+                    Effect::Record(_) => None,
                     // Without a process to look at, the session's time limit must do.
                     Effect::Probe { session, client } => Some(if client.is_none_or(process::is_alive) {
                         Event::ClientAlive(session)
