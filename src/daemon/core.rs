@@ -63,13 +63,18 @@ impl Core {
 
     /// Something happened.
     pub(super) fn happened(&mut self, at: Time, event: Event) -> Consequences {
-        let entry = Entry::Event { at, event: Cow::Owned(event.clone()) };
+        let entry = Entry::Event { at, event: Box::new(event.clone()) };
         let effects = self.state.apply(at, &self.programs, event);
         self.keep(&entry, effects)
     }
 
     /// `program` is in force at `launch`; nothing happens if it was before, its bodies aside.
     pub(super) fn in_force(&mut self, at: Time, launch: &LaunchDir, program: Arc<Program>) -> Option<Consequences> {
+        // By far the most common: nobody has touched a file. A program is compared as a whole, or is the very same.
+        if self.programs.get(launch).is_some_and(|known| Arc::ptr_eq(known, &program) || *known == program) {
+            self.whole.insert(launch.clone());
+            return None;
+        }
         // Programs of folders where nobody is are forgotten, or a long life would gather them.
         let state = &self.state;
         self.programs.retain(|known| known == launch || state.sessions().any(|session| session.launch == *known));
@@ -172,18 +177,36 @@ impl Core {
 
     /// What a ticket stands for.
     pub(super) fn instructions_of(&self, ticket: TicketId) -> Option<Instructions> {
-        self.journal.by_ticket(ticket).unwrap_or_else(|error| {
+        let written = self.journal.by_ticket(ticket).unwrap_or_else(|error| {
             tracing::error!("cannot read the journal: {error}");
             None
-        })
+        });
+        written.map(|written| self.with_latest_ends(ticket, written))
     }
 
     /// The ticket that a token stands for.
     pub(super) fn by_token(&self, token: &Token) -> Option<(TicketId, Instructions)> {
-        self.journal.by_token(token).unwrap_or_else(|error| {
+        let written = self.journal.by_token(token).unwrap_or_else(|error| {
             tracing::error!("cannot read the journal: {error}");
             None
-        })
+        });
+        written.map(|(ticket, written)| (ticket, self.with_latest_ends(ticket, written)))
+    }
+
+    /// Instructions with what is known by now of the forks that theirs waited for. The client often takes a run off its
+    /// list before it tells how that run ended, and by then the ticket is written.
+    fn with_latest_ends(&self, ticket: TicketId, mut written: Instructions) -> Instructions {
+        if !written.predecessors.is_empty()
+            && let Some(session) = self.state.session(&written.session)
+            && let Some(ticket) = session.tickets.iter().find(|known| known.id == ticket)
+        {
+            for told in &mut written.predecessors {
+                if let Some(predecessor) = session.ticket_in_batch(ticket.batch, &told.fork) {
+                    *told = became(predecessor);
+                }
+            }
+        }
+        written
     }
 
     /// Leaves the journal so that the next life begins quickly.
@@ -198,17 +221,16 @@ impl Core {
 /// is told too: its dependent may rest on what it did not do.
 fn predecessors(session: &Session, ticket: &Ticket, after: &[ForkName]) -> Vec<Predecessor> {
     let in_batch = after.iter().filter_map(|name| session.ticket_in_batch(ticket.batch, name));
-    in_batch
-        .filter(|predecessor| predecessor.wake < ticket.wake)
-        .map(|predecessor| {
-            let end = predecessor.run().and_then(|run| run.end.as_ref());
-            Predecessor {
-                fork: predecessor.fork.clone(),
-                outcome: predecessor.run().map(|_| end.map_or(Outcome::Lost, |end| end.outcome)),
-                report: end.and_then(|end| end.report.clone()),
-            }
-        })
-        .collect()
+    in_batch.filter(|predecessor| predecessor.wake < ticket.wake).map(became).collect()
+}
+
+fn became(predecessor: &Ticket) -> Predecessor {
+    let end = predecessor.run().and_then(|run| run.end.as_ref());
+    Predecessor {
+        fork: predecessor.fork.clone(),
+        outcome: predecessor.run().map(|_| end.map_or(Outcome::Lost, |end| end.outcome)),
+        report: end.and_then(|end| end.report.clone()),
+    }
 }
 
 #[cfg(test)]

@@ -1,55 +1,28 @@
 //! The names by which the engine knows sessions, polls, tickets and what the host runs.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-macro_rules! text_id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(Arc<str>);
+use crate::ir::text_name;
 
-        impl $name {
-            /// The id as text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl From<&str> for $name {
-            fn from(text: &str) -> Self {
-                Self(text.into())
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
-}
-
-text_id!(
+text_name!(
     /// One run of a client, by the client's own id.
     SessionId
 );
-text_id!(
+text_name!(
     /// A conversation: it outlives sessions that resume it. The stem of the transcript's file, or else the session's id.
     Conversation
 );
-text_id!(
+text_name!(
     /// A turn of the session, by the client's own id for the prompt that began it.
     PromptId
 );
-text_id!(
+text_name!(
     /// A background task of the client; for a subagent it is the agent's id.
     TaskId
 );
-text_id!(
+text_name!(
     /// One call of a tool.
     ToolUseId
 );

@@ -734,6 +734,35 @@ fn a_predecessor_that_was_never_spawned_does_not_block() {
 }
 
 #[test]
+fn a_turn_between_a_wake_and_its_own_turn_makes_nobody_absent() {
+    let forks = || vec![fork("a", 10), after(fork("b", 10), &["a"]), after(fork("c", 10), &["b"])];
+    let mut play = Play::with(forks());
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    // The end of a wakes b; the client takes the wake in, and tells the session of the end first.
+    play.until(at(20));
+    play.finish("s", &agents[0]);
+    play.until(at(25));
+    assert_eq!(play.names(), [["a"], ["b"]], "b has not had its turn yet");
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    assert_eq!(play.names(), [["a"], ["b"], ["c"]]);
+
+    // A wake that got through and that nothing comes of holds nobody for the whole pause.
+    let mut play = Play::with(forks());
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    play.until(at(20));
+    play.finish("s", &agents[0]);
+    play.until(at(49));
+    assert_eq!(play.names(), [["a"], ["b"]]);
+    play.until(at(50));
+    assert_eq!(play.names(), [["a"], ["b"], ["c"]]);
+}
+
+#[test]
 fn a_predecessor_whose_spawn_failed_or_whose_end_was_lost_does_not_block() {
     let mut play = Play::with(vec![fork("a", 10), after(fork("b", 10), &["a"])]);
     play.turn("s");

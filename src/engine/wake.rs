@@ -214,7 +214,14 @@ impl State {
     fn record_and_send(&mut self, work: &mut Work<'_>, id: &SessionId, wake: WakeId) {
         if let Some(session) = self.sessions.get_mut(id) {
             let at = work.now;
-            session.add_wake(Wake { id: wake, at, offers: 0, answered: false, delivery: Delivery::Sent });
+            session.add_wake(Wake {
+                id: wake,
+                at,
+                offers: 0,
+                heard: false,
+                answered: false,
+                delivery: Delivery::Sent,
+            });
         }
         self.send(work, id, wake);
     }

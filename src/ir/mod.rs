@@ -15,6 +15,7 @@ mod time;
 pub use config::Config;
 pub use fork::{Body, Fork, Overlap};
 pub use moment::{Moment, Percent, TokenCount};
+pub(crate) use name::text_name;
 pub use name::{ForkName, LaunchDir, ProjectRoot, Tag};
 pub use program::{Program, Programs};
 pub use time::{Seconds, Time};

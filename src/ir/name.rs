@@ -1,26 +1,18 @@
 //! Names that forks, tags and folders go by.
 
-use std::borrow::Borrow;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of a fork: its file's stem, or its folder's name where the file is `FORK.md`. Any text, even an odd one;
-/// whether it is a wise name is a question for a rule of the compiler. Compared as it stands: whoever makes one has
-/// brought it to Unicode NFC.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ForkName(Arc<str>);
-
-/// A label of a fork, by which configuration switches, filters and throttles groups of forks. Case-sensitive.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Tag(Arc<str>);
-
+/// A type for texts of one kind that serve as names: cheap to copy, compared as they stand.
 macro_rules! text_name {
-    ($name:ident) => {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(std::sync::Arc<str>);
+
         impl $name {
             /// The name as text.
             pub fn as_str(&self) -> &str {
@@ -34,22 +26,26 @@ macro_rules! text_name {
             }
         }
 
-        impl Borrow<str> for $name {
-            fn borrow(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&self.0)
             }
         }
     };
 }
 
-text_name!(ForkName);
-text_name!(Tag);
+pub(crate) use text_name;
+
+text_name!(
+    /// The name of a fork: its file's stem, or its folder's name where the file is `FORK.md`. Any text, even an odd
+    /// one; whether it is a wise name is a question for a rule of the compiler. Whoever makes one has brought it to
+    /// Unicode NFC.
+    ForkName
+);
+text_name!(
+    /// A label of a fork, by which configuration switches, filters and throttles groups of forks. Case-sensitive.
+    Tag
+);
 
 /// The folder in which a session was launched; its fork files are looked for there and in each ancestor. Pinned at
 /// the session's first event, so that a `cd` changes nothing.

@@ -14,14 +14,13 @@ use crate::ir::{LaunchDir, Program, Programs, Time};
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "one at a time, on its way to or from the disk")]
 pub enum Entry<'a> {
     /// Something happened.
     Event {
         /// When.
         at: Time,
         /// What.
-        event: Cow<'a, Event>,
+        event: Box<Event>,
     },
     /// Another program came into force.
     Program {
@@ -55,7 +54,7 @@ impl Entry<'_> {
     /// Takes the entry into a state.
     pub fn apply(self, state: &mut State, programs: &mut Programs) -> Vec<Effect> {
         match self {
-            Self::Event { at, event } => state.apply(at, programs, event.into_owned()),
+            Self::Event { at, event } => state.apply(at, programs, *event),
             Self::Program { at, launch, program } => {
                 programs.set(launch.clone().into_owned(), program);
                 state.apply(at, programs, Event::ProgramChanged(launch.into_owned()))
@@ -82,7 +81,7 @@ impl Entry<'_> {
     pub(super) fn read(at: i64, kind: &str, body: &str) -> Option<Self> {
         let at = Time::from_millis(at);
         match kind {
-            EVENT => serde_json::from_str(body).ok().map(|event| Self::Event { at, event: Cow::Owned(event) }),
+            EVENT => serde_json::from_str(body).ok().map(|event| Self::Event { at, event: Box::new(event) }),
             PROGRAM => {
                 let ProgramBody { launch, program } = serde_json::from_str(body).ok()?;
                 Some(Self::Program { at, launch: Cow::Owned(launch.into_owned()), program })

@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -12,7 +11,7 @@ fn mode(path: &Path) -> u32 {
 fn tick(journal: &mut Journal, state: &mut State, programs: &Programs, at: i64) {
     let at = Time::from_millis(at);
     state.apply(at, programs, Event::Tick);
-    let entry = Entry::Event { at, event: Cow::Owned(Event::Tick) };
+    let entry = Entry::Event { at, event: Box::new(Event::Tick) };
     journal.commit(&entry, Issued::default(), state, programs).unwrap();
 }
 
