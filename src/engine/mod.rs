@@ -80,10 +80,12 @@ impl State {
             Event::GaugeRead { session, tokens, window } => self.gauge_read(&mut work, &session, tokens, window),
             Event::Parked { session, poll, mark } => self.parked(&mut work, &session, poll, mark),
             Event::PollDropped { session, poll } => self.poll_dropped(&mut work, &session, poll),
-            Event::WakeDelivered(session) => {
-                if let Some(session) = self.sessions.get_mut(&session) {
+            Event::WakeDelivered(id) => {
+                if let Some(session) = self.sessions.get_mut(&id) {
                     session.wake_arrived();
                 }
+                // From here on its turn is waited for, for so long and no longer.
+                self.settle(&mut work, &id);
             }
             Event::ClientGone(session) => self.end_session(&mut work, &session),
             Event::ClientAlive(session) => {
@@ -130,6 +132,24 @@ impl State {
     /// When forks were last issued.
     pub fn stamps(&self) -> &Stamps {
         &self.stamps
+    }
+
+    /// The size of the session's context window, in tokens.
+    pub fn window_of(&self, session: &Session) -> u64 {
+        self.windows.size(&session.conversation)
+    }
+
+    /// Until when at the latest background work holds the clock of the session's pause: without limit if that is
+    /// `None`. `None` if the clock runs or there is no pause.
+    pub fn held_by_background(&self, session: &Session, program: &Program) -> Option<Option<Time>> {
+        let pause = session.pause.as_ref().filter(|pause| pause.clock.is_none())?;
+        let view =
+            View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now: self.now };
+        match view.clock() {
+            Ok(until) if until <= self.now.max(pause.began) => None,
+            Ok(until) => Some(Some(until)),
+            Err(_) => Some(None),
+        }
     }
 
     /// The fork's next firing in a session at `now`, with every reason that stands in the way, being parked included.

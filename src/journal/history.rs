@@ -107,8 +107,6 @@ pub struct Wanted<'a> {
     pub fork: Option<&'a str>,
     /// Of sessions whose id begins so.
     pub session: Option<&'a str>,
-    /// Of projects at this root.
-    pub root: Option<&'a str>,
     /// Issued not before the first of these instants, and before the second.
     pub between: Option<(Time, Time)>,
     /// So many at the most, the latest.
@@ -174,8 +172,7 @@ impl Reader {
         log.push("-wal");
         let is_alone = !std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
         let mode = if is_alone { "immutable=1" } else { "mode=ro&readonly_shm=1" };
-        let flags =
-            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let db = Connection::open_with_flags(format!("file:{}?{mode}", encoded(path)), flags).map_err(database)?;
         db.busy_timeout(std::time::Duration::from_millis(500)).map_err(database)?;
         let format: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
@@ -196,13 +193,13 @@ impl Reader {
                     ended, outcome, report, tokens, tool_uses, duration, session_over
              FROM run
              WHERE (?1 IS NULL OR fork = ?1) AND (?2 IS NULL OR substr(session, 1, length(?2)) = ?2)
-                 AND (?3 IS NULL OR issued >= ?3) AND (?4 IS NULL OR issued < ?4) AND (?5 IS NULL OR root = ?5)
-             ORDER BY issued DESC, ticket DESC LIMIT ?6",
+                 AND (?3 IS NULL OR issued >= ?3) AND (?4 IS NULL OR issued < ?4)
+             ORDER BY issued DESC, ticket DESC LIMIT ?5",
         )?;
         let most = wanted.most.map_or(-1, i64::from);
         let (from, to) = (between.map(|it| it.0), between.map(|it| it.1));
-        let rows = statement
-            .query_map(params![wanted.fork, wanted.session, from, to, wanted.root, most], |row| past_run(row, now))?;
+        let rows =
+            statement.query_map(params![wanted.fork, wanted.session, from, to, most], |row| past_run(row, now))?;
         let mut runs: Vec<PastRun> = rows.collect::<rusqlite::Result<_>>()?;
         runs.reverse();
         Ok(runs)
@@ -219,7 +216,8 @@ impl Reader {
         let mut statement = self.db.prepare("SELECT at, kind, body FROM entry ORDER BY seq")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            if let Some(entry) = super::Entry::read(row.get(0)?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?) {
+            if let Some(entry) = super::Entry::read(row.get(0)?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?)
+            {
                 take(entry);
             }
         }
