@@ -80,10 +80,12 @@ impl State {
             Event::GaugeRead { session, tokens, window } => self.gauge_read(&mut work, &session, tokens, window),
             Event::Parked { session, poll, mark } => self.parked(&mut work, &session, poll, mark),
             Event::PollDropped { session, poll } => self.poll_dropped(&mut work, &session, poll),
-            Event::WakeDelivered(session) => {
-                if let Some(session) = self.sessions.get_mut(&session) {
+            Event::WakeDelivered(id) => {
+                if let Some(session) = self.sessions.get_mut(&id) {
                     session.wake_arrived();
                 }
+                // From now on its turn is awaited, and not for ever.
+                self.settle(&mut work, &id);
             }
             Event::ClientGone(session) => self.end_session(&mut work, &session),
             Event::ClientAlive(session) => {
@@ -219,8 +221,12 @@ impl State {
 
     fn poll_dropped(&mut self, work: &mut Work<'_>, id: &SessionId, poll: PollId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
-        if session.poll.as_ref().is_some_and(|parked| parked.id == poll) {
+        let was_parked = session.poll.as_ref().is_some_and(|parked| parked.id == poll);
+        if was_parked {
             session.poll = None;
+        }
+        // The hook that a wake was sent to can vanish with it, together with its client.
+        if was_parked || session.unconfirmed_wake().is_some() {
             session.orphan_check = Some(work.now.after(session::ORPHAN_GRACE));
         }
         self.settle(work, id);

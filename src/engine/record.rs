@@ -47,11 +47,9 @@ impl Stage {
             TicketState::Void => Self::Void,
             TicketState::Redeemed(run) => match &run.end {
                 None => Self::Live { started: run.started, last_sign: run.last_sign },
-                Some(end) => Self::Ended {
-                    outcome: end.outcome,
-                    reported: end.report.is_some(),
-                    costed: end.usage.is_some(),
-                },
+                Some(end) => {
+                    Self::Ended { outcome: end.outcome, reported: end.report.is_some(), costed: end.usage.is_some() }
+                }
             },
         }
     }

@@ -537,6 +537,15 @@ fn a_session_whose_hook_went_away_is_asked_after() {
 }
 
 #[test]
+fn a_session_whose_hook_vanished_with_a_wake_is_asked_after_too() {
+    let mut play = Play::with(vec![fork("a", 10)]);
+    let poll = play.turn("s");
+    play.until(at(10));
+    play.event(Event::PollDropped { session: "s".into(), poll });
+    assert_eq!(play.state.next_deadline(), Some(at(100)));
+}
+
+#[test]
 fn forks_come_and_go_while_the_session_is_parked() {
     let mut play = Play::with(vec![fork("a", 10)]);
     play.turn("s");

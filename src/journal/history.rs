@@ -174,8 +174,7 @@ impl Reader {
         log.push("-wal");
         let is_alone = !std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
         let mode = if is_alone { "immutable=1" } else { "mode=ro&readonly_shm=1" };
-        let flags =
-            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let db = Connection::open_with_flags(format!("file:{}?{mode}", encoded(path)), flags).map_err(database)?;
         db.busy_timeout(std::time::Duration::from_millis(500)).map_err(database)?;
         let format: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
@@ -219,7 +218,8 @@ impl Reader {
         let mut statement = self.db.prepare("SELECT at, kind, body FROM entry ORDER BY seq")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            if let Some(entry) = super::Entry::read(row.get(0)?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?) {
+            if let Some(entry) = super::Entry::read(row.get(0)?, row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?)
+            {
                 take(entry);
             }
         }

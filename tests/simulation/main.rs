@@ -34,7 +34,8 @@ fn the_invariants_hold_for_a_million_steps() {
     let workers = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let failures: Vec<String> = quietly(|| {
         thread::scope(|scope| {
-            let work = |worker| move || play((worker..schedules).step_by(usize::try_from(workers).unwrap_or(1)), LENGTH);
+            let work =
+                |worker| move || play((worker..schedules).step_by(usize::try_from(workers).unwrap_or(1)), LENGTH);
             let handles: Vec<_> = (0..workers).map(|worker| scope.spawn(work(worker))).collect();
             let outcomes = handles.into_iter().map(|handle| handle.join().expect("failures are caught"));
             outcomes.filter_map(Result::err).map(|failure| failure.to_string()).collect()

@@ -110,16 +110,18 @@ impl Ledger {
         for effect in effects {
             match effect {
                 Effect::Wake { session, poll, .. } => {
-                    assert_eq!(self.polls.remove(poll).as_ref(), Some(session), "woken through no parked hook of its own");
+                    assert_eq!(
+                        self.polls.remove(poll).as_ref(),
+                        Some(session),
+                        "woken through no parked hook of its own"
+                    );
                 }
                 Effect::Release { poll } => assert!(self.polls.remove(poll).is_some(), "no such hook is parked"),
                 _ => {}
             }
         }
-        let parked: BTreeMap<PollId, SessionId> = after
-            .sessions()
-            .filter_map(|session| Some((session.poll.as_ref()?.id, session.id.clone())))
-            .collect();
+        let parked: BTreeMap<PollId, SessionId> =
+            after.sessions().filter_map(|session| Some((session.poll.as_ref()?.id, session.id.clone()))).collect();
         assert_eq!(parked, self.polls, "parked hooks are forgotten");
     }
 
@@ -232,8 +234,9 @@ impl Ledger {
                 };
                 assert!(reached && session.gauge.is_some_and(|gauge| gauge.tokens == tokens), "{name}: {moment}");
                 let again = self.issues.iter().filter(mine).filter(|issue| !issue.leg_over);
-                let again = again
-                    .filter(|issue| matches!(issue.trigger, Trigger::Context { moment: fired, .. } if fired == moment));
+                let again = again.filter(
+                    |issue| matches!(issue.trigger, Trigger::Context { moment: fired, .. } if fired == moment),
+                );
                 assert_eq!(again.count(), 0, "{name} twice at {moment} in one leg");
             }
         }
@@ -302,15 +305,17 @@ impl Ledger {
                 let told = (record.ticket.run(), &record.ticket.state == &TicketState::Open);
                 let known = (ticket.run(), ticket.state == TicketState::Open);
                 let essence = |run: Option<&crate::engine::Run>| {
-                    run.map(|run| (run.started, run.end.as_ref().map(|end| (end.outcome, end.report.clone(), end.usage))))
+                    run.map(|run| {
+                        (run.started, run.end.as_ref().map(|end| (end.outcome, end.report.clone(), end.usage)))
+                    })
                 };
                 assert_eq!((essence(told.0), told.1), (essence(known.0), known.1), "the record is not true");
             }
         }
         let lost = self.records.values().filter(|record| state.session(&record.session).is_none());
         for record in lost {
-            let unsettled = record.ticket.state == TicketState::Open
-                || record.ticket.run().is_some_and(|run| run.end.is_none());
+            let unsettled =
+                record.ticket.state == TicketState::Open || record.ticket.run().is_some_and(|run| run.end.is_none());
             assert!(!unsettled || record.session_over.is_some(), "a record waits for a session that is over");
         }
     }
