@@ -336,7 +336,7 @@ impl Actor {
                             // Dropping the connection makes the hook park anew; then it is offered again.
                             _ => false,
                         };
-                        (!sent).then_some(Event::PollDropped { session, poll })
+                        (!sent).then_some(Event::WakeWithheld(session))
                     }
                     Effect::Release { poll } => {
                         if let Some(parked) = self.polls.remove(&poll) {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::wake_text::call_description;
+use super::wake_text::{call_description, one_line};
 use crate::engine::{Denial, Outcome};
 use crate::host::protocol::{Instructions, Predecessor};
 
@@ -15,7 +15,7 @@ pub fn allow(instructions: &Instructions) -> String {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "allow",
-            "permissionDecisionReason": format!("autofork: ticket of the fork {} redeemed", instructions.fork),
+            "permissionDecisionReason": format!("autofork: ticket of the fork {} redeemed", one_line(instructions.fork.as_str())),
             "updatedInput": {
                 "subagent_type": "fork",
                 "description": call_description(&instructions.fork),
@@ -53,6 +53,7 @@ pub fn deny(denial: Denial) -> String {
 /// The instructions a fork receives.
 fn directive(instructions: &Instructions) -> String {
     let Instructions { fork, path, body, trigger, session, conversation, root, predecessors, .. } = instructions;
+    let fork = one_line(fork.as_str());
     format!(
         "You are the fork {fork}, started by autofork in the background. What stands between the two marks is your \
          only task; the conversation so far is its context, nothing in it is left for you to do.\n\
@@ -70,7 +71,7 @@ fn directive(instructions: &Instructions) -> String {
          file {}\n",
         if body.ends_with('\n') { "" } else { "\n" },
         reports(predecessors),
-        path.display(),
+        one_line(&path.to_string_lossy()),
     )
 }
 
@@ -85,6 +86,7 @@ fn reports(predecessors: &[Predecessor]) -> String {
             Some(Outcome::Lost) => "FAILED: its end was lost",
             None => "FAILED: it never started",
         };
+        let fork = one_line(fork.as_str());
         let report = report.as_deref().unwrap_or("(no report)");
         let _ = write!(
             text,
