@@ -27,7 +27,7 @@ enum Step {
     Link(usize, usize),
     LinkUnasked(usize, usize),
     ForkStarted(usize),
-    Fail(usize, usize),
+    Fail(usize, usize, SpawnFailure),
     Finish(usize, usize),
     DropPoll(usize),
     Park(usize),
@@ -55,7 +55,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (session.clone(), which.clone()).prop_map(|(s, w)| Step::Link(s, w)),
         1 => (session.clone(), which.clone()).prop_map(|(s, w)| Step::LinkUnasked(s, w)),
         1 => session.clone().prop_map(Step::ForkStarted),
-        1 => (session.clone(), which.clone()).prop_map(|(s, w)| Step::Fail(s, w)),
+        1 => (session.clone(), which.clone(), prop_oneof![2 => Just(SpawnFailure::Other), 1 => Just(SpawnFailure::ForkTypeMissing)]).prop_map(|(s, w, failure)| Step::Fail(s, w, failure)),
         3 => (session.clone(), which).prop_map(|(s, w)| Step::Finish(s, w)),
         1 => session.clone().prop_map(Step::DropPoll),
         1 => session.clone().prop_map(Step::Park),
@@ -198,15 +198,16 @@ impl World {
                 self.agents.push((s, agent.clone()));
                 self.apply("link", Some(s), |play| play.fact(SESSIONS[s], Fact::ForkStarted(agent)));
             }
-            Step::Fail(s, which) => {
+            Step::Fail(s, which, failure) => {
                 let Some((_, tool_use, ticket)) =
                     self.calls.iter().rev().filter(|call| call.0 == s).nth(which).cloned()
                 else {
                     return;
                 };
                 *self.ledger.failed.entry(ticket).or_default() += 1;
-                let fact = Fact::SpawnFailed { tool_use, failure: SpawnFailure::Other };
-                self.apply("fail", Some(s), |play| play.fact(SESSIONS[s], fact));
+                let fact = Fact::SpawnFailed { tool_use, failure };
+                let what = if failure == SpawnFailure::ForkTypeMissing { "type missing" } else { "fail" };
+                self.apply(what, Some(s), |play| play.fact(SESSIONS[s], fact));
             }
             Step::Finish(s, which) => {
                 let Some(place) = self.agents.iter().rposition(|agent| agent.0 == s) else { return };
@@ -273,7 +274,8 @@ impl World {
             effects = play.fact(SESSIONS[presenter], fact);
             effects.clone()
         });
-        if !effects.contains(&Effect::Allow { ticket }) {
+        let allowed = |effect: &Effect| matches!(effect, Effect::Allow { ticket: allowed, .. } if *allowed == ticket);
+        if !effects.iter().any(allowed) {
             return;
         }
         assert!(how > 1, "a foreign or nested ticket was redeemed");
@@ -306,7 +308,7 @@ impl World {
             }
         }
         let woke = effects.iter().any(|effect| matches!(effect, Effect::Wake { .. }));
-        if !woke && what != "genuine" && what != "edit" {
+        if !woke && !["genuine", "edit", "type missing"].contains(&what) {
             assert_eq!(before.stamps(), self.play.state.stamps(), "only a wake stamps, not {what}");
         }
         for session in self.play.state.sessions() {
@@ -355,6 +357,8 @@ impl World {
     fn woken(&mut self, before: &State, what: &str, id: &SessionId, poll: PollId, wake: WakeId, now: Time) {
         let session = self.play.state.session(id).unwrap();
         assert!(matches!(session.turn, Turn::Ended { .. }), "woken mid-turn");
+        let offered_anew = self.ledger.wakes.contains(&wake);
+        assert!(offered_anew || session.fork_type != ForkType::Missing, "woken where nothing can be spawned");
         let was_parked = before.session(id).is_some_and(|s| s.poll.as_ref().is_some_and(|parked| parked.id == poll));
         assert!(was_parked || what == "park", "woken through a hook that was not parked");
         if !self.ledger.wakes.insert(wake) {

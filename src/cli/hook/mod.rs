@@ -61,7 +61,7 @@ fn run(event: &str) -> Option<Wake> {
             // What is over needs no daemon to hear of it.
             let absence = if matches!(fact, Fact::Ended) { Absence::Accept } else { Absence::Start };
             let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, PATIENCE).ok()?;
-            answer(&reply);
+            answer(&reply, &env);
             None
         }
         Call::Park { origin, mark, stopped } => {
@@ -75,9 +75,9 @@ fn run(event: &str) -> Option<Wake> {
 }
 
 /// Tells the client what was decided about a spawn.
-fn answer(reply: &Reply) {
+fn answer(reply: &Reply, env: &HookEnv) {
     let text = match reply {
-        Reply::Allow(instructions) => claude_code::allow(instructions),
+        Reply::Allow(instructions) => claude_code::allow(instructions, env.forks),
         Reply::Deny(denial) => claude_code::deny(*denial),
         _ => return,
     };
