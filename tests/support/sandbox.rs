@@ -106,7 +106,9 @@ impl Sandbox {
     /// Lets the client load a copy of the plugin that lacks one hook.
     pub(crate) fn remove_hook(&mut self, event: &str) {
         let copy = self.root().join("plugin");
-        for path in [".claude-plugin/plugin.json", "hooks/hooks.json", "hooks/autofork-hook"] {
+        for path in
+            [".claude-plugin/plugin.json", "hooks/hooks.json", "hooks/autofork-hook", "hooks/autofork-bootstrap"]
+        {
             let target = copy.join(path);
             fs::create_dir_all(target.parent().expect("it is below the plugin")).expect("a folder");
             fs::copy(self.plugin.join(path), target).expect("the plugin has this file");
