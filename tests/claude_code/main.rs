@@ -11,6 +11,8 @@ mod disobedience;
 mod fallback;
 mod firing;
 mod harness;
+mod marketplace;
+mod matrix;
 mod outages;
 mod plugin;
 mod scene;

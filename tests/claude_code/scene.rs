@@ -1,10 +1,12 @@
 //! A session with forks, as the scenarios set it up and look at it.
 
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use crate::support::client::{Client, Permissions, SOON};
 use crate::support::install;
+use crate::support::mock_api::model::TYPE_MISSING;
 use crate::support::mock_api::{Conduct, Kind, MockApi, Request, Scripted};
 use crate::support::sandbox::Sandbox;
 
@@ -46,10 +48,19 @@ impl Scene {
 
     /// A session in a sandbox that the scenario prepared.
     pub(crate) fn start_in(sandbox: Sandbox, conduct: Conduct, permissions: Permissions) -> Option<Self> {
-        let program = install::client_or_skip()?;
+        Some(Self::start_program(&install::client_or_skip()?, sandbox, conduct, permissions))
+    }
+
+    /// A session of an older client; `None` if it is not there, which was said.
+    pub(crate) fn start_version(version: &str, sandbox: Sandbox) -> Option<Self> {
+        let program = install::client_of_version_or_skip(version)?;
+        Some(Self::start_program(&program, sandbox, Conduct::Obedient, Permissions::OfNewUserThen))
+    }
+
+    fn start_program(program: &Path, sandbox: Sandbox, conduct: Conduct, permissions: Permissions) -> Self {
         let api = MockApi::start(Scripted::new(conduct));
-        let client = Client::start(&program, &sandbox, &api, permissions);
-        Some(Self { client, api, sandbox })
+        let client = Client::start(program, &sandbox, &api, permissions);
+        Self { client, api, sandbox }
     }
 
     /// Types a prompt and waits until the model was asked and its answer is on the screen.
@@ -136,6 +147,12 @@ pub(crate) struct Counts {
     pub(crate) wakes: usize,
     pub(crate) forks: usize,
     pub(crate) reports: usize,
+}
+
+/// How often the model was told that there is no subagent of type fork.
+pub(crate) fn refusals(requests: &[Request]) -> usize {
+    let parents = requests.iter().filter(|request| request.kind == Kind::Parent);
+    parents.flat_map(Request::tool_results).filter(|result| result.contains(TYPE_MISSING)).count()
 }
 
 fn wakes(requests: &[Request]) -> Vec<Request> {

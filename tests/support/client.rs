@@ -36,6 +36,8 @@ pub(crate) enum Permissions {
     /// The mode a new user is in, `auto`. A server of the client's maker judges each call there, so that here every
     /// call that no hook approved is asked about.
     OfNewUser,
+    /// The mode `default`, which an older client's new user is in.
+    OfNewUserThen,
     /// The mode `default`, with agents and reading allowed in general.
     AgentsAndReading,
 }
@@ -56,6 +58,7 @@ impl Client {
     pub(crate) fn start(program: &Path, sandbox: &Sandbox, api: &MockApi, permissions: Permissions) -> Self {
         let (arguments, mark): (&[&str], _) = match permissions {
             Permissions::OfNewUser => (&[], "auto mode on"),
+            Permissions::OfNewUserThen => (&["--permission-mode", "default"], "? for shortcuts"),
             Permissions::AgentsAndReading => {
                 (&["--permission-mode", "default", "--allowedTools", "Agent Read"], "? for shortcuts")
             }
@@ -218,5 +221,8 @@ fn command(program: &Path, sandbox: &Sandbox, api: &MockApi, arguments: &[&str])
     command.env("TMPDIR", sandbox.temporary());
     command.env("AUTOFORK_HOME", sandbox.autofork_home());
     command.env("AUTOFORK_BIN", sandbox.binary());
+    for (name, value) in sandbox.variables() {
+        command.env(name, value);
+    }
     command
 }

@@ -19,6 +19,8 @@ pub(crate) struct Sandbox {
     plugin: PathBuf,
     /// What `AUTOFORK_BIN` names.
     binary: PathBuf,
+    /// What else the client's environment says.
+    variables: Vec<(&'static str, OsString)>,
 }
 
 impl Sandbox {
@@ -39,6 +41,7 @@ impl Sandbox {
             autofork_home: root.path().join("home/.autofork"),
             plugin: Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin"),
             binary: PathBuf::from(binary),
+            variables: Vec::new(),
             root,
         };
         if std::env::var_os("AUTOFORK_TEST_RECORD").is_some_and(|value| value == "1") {
@@ -80,6 +83,16 @@ impl Sandbox {
     /// The value of `AUTOFORK_BIN`.
     pub(crate) fn binary(&self) -> &Path {
         &self.binary
+    }
+
+    /// Sets a variable of the client's environment.
+    pub(crate) fn set_variable(&mut self, name: &'static str, value: impl Into<OsString>) {
+        self.variables.push((name, value.into()));
+    }
+
+    /// What the client's environment says beside what every session needs.
+    pub(crate) fn variables(&self) -> &[(&'static str, OsString)] {
+        &self.variables
     }
 
     /// Writes a file of the project.

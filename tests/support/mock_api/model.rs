@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::request::{Kind, Request};
 
+/// How a client says that it knows no subagent of type fork.
+pub(crate) const TYPE_MISSING: &str = "Agent type 'fork' not found";
+
 /// Something that answers requests of the conversation and of its forks.
 pub(crate) trait Model: Send + Sync {
     /// The answer to one request.
@@ -103,6 +106,9 @@ impl Scripted {
     }
 
     fn answer_as_parent(self, request: &Request) -> Answer {
+        if request.tool_results().iter().any(|result| result.contains(TYPE_MISSING)) {
+            return once_more(request);
+        }
         if request.answers_tool_call() {
             return Answer::text("Forks started.");
         }
@@ -147,6 +153,18 @@ impl Model for Scripted {
         };
         Answer { usage: self.usage, ..answer }
     }
+}
+
+/// The fork type is missing: as the wake text asks, the same calls once more, and then the remedy for the user.
+fn once_more(request: &Request) -> Answer {
+    let since_wake = request.since_wake();
+    let failed = since_wake.iter().filter(|message| message.to_string().contains(TYPE_MISSING)).count();
+    if failed < 2 {
+        return Answer::calls("Agent", request.last_calls());
+    }
+    let text = request.all_text();
+    let remedy = text.rsplit_once("tell the user: ").and_then(|(_, rest)| rest.split_once(". Never"));
+    Answer::text(format!("For you: {}", remedy.map_or("nothing", |(remedy, _)| remedy)))
 }
 
 fn named_and_modelled(mut call: Value) -> Value {
