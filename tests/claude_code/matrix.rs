@@ -94,6 +94,11 @@ fn version_161_runs_forks_when_they_are_switched_on() {
 }
 
 #[test]
+fn version_117_runs_forks_when_they_are_switched_on() {
+    an_idle_fork_runs_once("2.1.117", Switch::On);
+}
+
+#[test]
 fn version_190_without_forks_is_left_alone() {
     the_user_is_told_once("2.1.190");
 }

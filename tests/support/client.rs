@@ -12,7 +12,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use serde_json::json;
 
 use super::mock_api::MockApi;
-use super::sandbox::Sandbox;
+use super::sandbox::{Sandbox, Told};
 
 /// How long anything may take that should happen soon. Generous: the machine may be busy with a build.
 pub(crate) const SOON: Duration = Duration::from_mins(1);
@@ -49,7 +49,7 @@ pub(crate) struct Client {
     keyboard: Box<dyn Write + Send>,
     screen: Arc<Mutex<vt100::Parser>>,
     /// Held as long as the client runs.
-    _slot: File,
+    slot: Option<File>,
 }
 
 impl Client {
@@ -86,7 +86,7 @@ impl Client {
                 shown.lock().unwrap_or_else(PoisonError::into_inner).process(&buffer[..count]);
             }
         });
-        Self { child, master: pty.master, keyboard, screen, _slot: slot }
+        Self { child, master: pty.master, keyboard, screen, slot: Some(slot) }
     }
 
     /// What a person sees now.
@@ -133,6 +133,7 @@ impl Client {
         let end = Instant::now() + limit;
         while Instant::now() < end {
             if matches!(self.child.try_wait(), Ok(Some(_))) {
+                self.slot = None;
                 return true;
             }
             sleep(Duration::from_millis(50));
@@ -198,8 +199,11 @@ fn command(program: &Path, sandbox: &Sandbox, api: &MockApi, arguments: &[&str])
     let mut command = CommandBuilder::new(program);
     command.env_clear();
     command.cwd(sandbox.project());
-    command.arg("--plugin-dir");
-    command.arg(sandbox.plugin());
+    if sandbox.told() == Told::Both {
+        command.arg("--plugin-dir");
+        command.arg(sandbox.plugin());
+        command.env("AUTOFORK_BIN", sandbox.binary());
+    }
     command.args(arguments);
     let url = api.url();
     for (name, value) in [
@@ -220,7 +224,6 @@ fn command(program: &Path, sandbox: &Sandbox, api: &MockApi, arguments: &[&str])
     // Where the client keeps the outputs of background tasks.
     command.env("TMPDIR", sandbox.temporary());
     command.env("AUTOFORK_HOME", sandbox.autofork_home());
-    command.env("AUTOFORK_BIN", sandbox.binary());
     for (name, value) in sandbox.variables() {
         command.env(name, value);
     }

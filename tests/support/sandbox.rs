@@ -10,6 +10,15 @@ use serde_json::Value;
 
 use super::processes::{self, Process};
 
+/// What a client is told by its command line and environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Where the plugin is, and where the binary.
+    Both,
+    /// Neither: it finds what was installed.
+    Nothing,
+}
+
 /// The folder tree of a test. Dropping it ends every process that still belongs to it, and removes it.
 pub(crate) struct Sandbox {
     root: tempfile::TempDir,
@@ -19,6 +28,8 @@ pub(crate) struct Sandbox {
     plugin: PathBuf,
     /// What `AUTOFORK_BIN` names.
     binary: PathBuf,
+    /// Whether the client is told where plugin and binary are.
+    told: Told,
     /// What else the client's environment says.
     variables: Vec<(&'static str, OsString)>,
 }
@@ -41,6 +52,7 @@ impl Sandbox {
             autofork_home: root.path().join("home/.autofork"),
             plugin: Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin"),
             binary: PathBuf::from(binary),
+            told: Told::Both,
             variables: Vec::new(),
             root,
         };
@@ -93,6 +105,16 @@ impl Sandbox {
     /// What the client's environment says beside what every session needs.
     pub(crate) fn variables(&self) -> &[(&'static str, OsString)] {
         &self.variables
+    }
+
+    /// Leaves it to the client to find plugin and binary.
+    pub(crate) fn tell_nothing(&mut self) {
+        self.told = Told::Nothing;
+    }
+
+    /// What the client is told.
+    pub(crate) fn told(&self) -> Told {
+        self.told
     }
 
     /// Writes a file of the project.
