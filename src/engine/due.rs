@@ -140,7 +140,7 @@ impl View<'_> {
             outlook.blocked(Reason::ForkTypeMissing);
         }
         self.tag_filter(fork, outlook);
-        if session.mode == Some(PermissionMode::Plan) && !config.wake_in_plan_mode {
+        if mode_forbids_wakes(session, config) {
             outlook.blocked(Reason::PlanMode);
         }
         if let Some(gap) = fork.throttle
@@ -209,6 +209,11 @@ impl Outlook {
             self.reasons.push(reason(until));
         }
     }
+}
+
+/// Whether the session is left alone because it plans.
+pub(super) fn mode_forbids_wakes(session: &Session, config: &Config) -> bool {
+    session.mode == Some(PermissionMode::Plan) && !config.wake_in_plan_mode
 }
 
 /// The instant at which a wake goes out for a window that opened at `opened`.

@@ -42,7 +42,7 @@ impl State {
         if holder.id != *id {
             return Err(Denial::Foreign);
         }
-        holder.wake_arrived();
+        holder.wake_heard_by_ticket(wanted);
         let fork_type = holder.fork_type;
         if !holder.newest_tickets().contains(&wanted) {
             return Err(Denial::Spent);
@@ -94,7 +94,8 @@ impl State {
             run.tool_use.get_or_insert_with(|| tool_use.clone());
             run.last_sign = work.now;
         }
-        session.wake_arrived();
+        let ticket = ticket.id;
+        session.wake_heard_by_ticket(ticket);
     }
 
     /// Frees the ticket of the call for one more try. Where the client does not know forks, a spawn that failed for
@@ -139,7 +140,8 @@ impl State {
         let oldest = session.open_tickets().next();
         if let Some(ticket) = oldest {
             ticket.take_agent(work.now, agent);
-            session.wake_arrived();
+            let ticket = ticket.id;
+            session.wake_heard_by_ticket(ticket);
         }
     }
 

@@ -7,12 +7,17 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod batches;
+mod context;
 mod disobedience;
 mod fallback;
 mod firing;
+mod guards;
 mod harness;
+mod life;
 mod marketplace;
 mod matrix;
 mod outages;
 mod plugin;
 mod scene;
+mod standing;

@@ -102,7 +102,7 @@ fn a_stranger_adds_the_checkout_installs_the_plugin_and_has_forks() {
 
     // Switched off, it is not there.
     plugin(&program, &scene.sandbox, &["disable", "autofork@autofork"]);
-    let mut client = Client::start(&program, &scene.sandbox, &scene.api, Permissions::OfNewUser);
+    let mut client = Client::start(&program, &scene.sandbox, &scene.api, Permissions::OfNewUser, &[]);
     client.prompt("and once more");
     client.wait_for_screen("Reply #");
     std::thread::sleep(Duration::from_secs(2));

@@ -21,7 +21,7 @@ pub(crate) const SOON: Duration = Duration::from_mins(1);
 const TYPING: Duration = Duration::from_secs(1);
 
 /// How many clients run at a time, over all test processes: each takes a good part of a core while it starts.
-const CLIENTS_AT_ONCE: usize = 2;
+const CLIENTS_AT_ONCE: usize = 3;
 
 /// A key in the form of a real one, of which the client asks to know the last twenty characters.
 const KEY: &str = "sk-ant-api03-made-up-for-a-test-0000000000000000000000000000";
@@ -40,6 +40,10 @@ pub(crate) enum Permissions {
     OfNewUserThen,
     /// The mode `default`, with agents and reading allowed in general.
     AgentsAndReading,
+    /// The mode `default`, with all allowed that a scenario directs: commands and stopping what was started, too.
+    AllThatIsDirected,
+    /// The mode `plan`.
+    Plan,
 }
 
 /// A running client. Dropping it ends it.
@@ -55,15 +59,25 @@ pub(crate) struct Client {
 impl Client {
     /// Starts an interactive session in the sandbox's project and waits until it takes input.
     #[track_caller]
-    pub(crate) fn start(program: &Path, sandbox: &Sandbox, api: &MockApi, permissions: Permissions) -> Self {
+    pub(crate) fn start(
+        program: &Path,
+        sandbox: &Sandbox,
+        api: &MockApi,
+        permissions: Permissions,
+        further_arguments: &[&str],
+    ) -> Self {
         let (arguments, mark): (&[&str], _) = match permissions {
             Permissions::OfNewUser => (&[], "auto mode on"),
             Permissions::OfNewUserThen => (&["--permission-mode", "default"], "? for shortcuts"),
             Permissions::AgentsAndReading => {
                 (&["--permission-mode", "default", "--allowedTools", "Agent Read"], "? for shortcuts")
             }
+            Permissions::AllThatIsDirected => {
+                (&["--permission-mode", "default", "--allowedTools", "Agent Read Bash TaskStop"], "? for shortcuts")
+            }
+            Permissions::Plan => (&["--permission-mode", "plan"], "plan mode on"),
         };
-        let client = Self::spawn(program, sandbox, api, arguments);
+        let client = Self::spawn(program, sandbox, api, &[arguments, further_arguments].concat());
         client.wait_for_screen(mark);
         client
     }

@@ -30,8 +30,8 @@ pub(crate) struct Sandbox {
     binary: PathBuf,
     /// Whether the client is told where plugin and binary are.
     told: Told,
-    /// What else the client's environment says.
-    variables: Vec<(&'static str, OsString)>,
+    /// What else is in the client's environment.
+    variables: Vec<(String, String)>,
 }
 
 impl Sandbox {
@@ -97,14 +97,14 @@ impl Sandbox {
         &self.binary
     }
 
-    /// Sets a variable of the client's environment.
-    pub(crate) fn set_variable(&mut self, name: &'static str, value: impl Into<OsString>) {
-        self.variables.push((name, value.into()));
+    /// What the scenario put into the client's environment.
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.variables
     }
 
-    /// What the client's environment says beside what every session needs.
-    pub(crate) fn variables(&self) -> &[(&'static str, OsString)] {
-        &self.variables
+    /// Puts a variable into the client's environment.
+    pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
+        self.variables.push((name.to_owned(), value.to_owned()));
     }
 
     /// Leaves it to the client to find plugin and binary.
