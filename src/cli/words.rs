@@ -107,6 +107,7 @@ pub(super) fn reason(reason: &Reason, now: Time) -> String {
         Reason::ThresholdSpent(moment) => format!("{moment} has fired in this session"),
         Reason::GaugeUnknown => "the size of the context is not known".to_owned(),
         Reason::PlanMode => "the session is in plan mode".to_owned(),
+        Reason::ForkTypeMissing => "its Claude Code cannot run forks".to_owned(),
         Reason::NotParked => "no hook is parked to wake the session through".to_owned(),
         Reason::Debouncing { until } => format!("others may still join its wake, {}", self::until(*until, now)),
     }

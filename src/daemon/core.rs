@@ -160,6 +160,7 @@ impl Core {
             root: session.root.clone(),
             issued: ticket.issued,
             predecessors: fork.map(|fork| predecessors(session, ticket, &fork.after)).unwrap_or_default(),
+            fork_type: session.fork_type,
         }
     }
 

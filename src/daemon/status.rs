@@ -67,6 +67,7 @@ fn session_status(state: &State, session: &Session, program: &Program, now: Time
         began: session.began,
         last_event: session.last_event,
         standing,
+        fork_type: session.fork_type,
         next,
         forks,
         wakes,

@@ -12,6 +12,7 @@ mod after;
 mod due;
 mod effect;
 mod event;
+mod fork_type;
 mod gauge;
 mod held;
 mod id;
@@ -45,6 +46,7 @@ pub use event::{
     BackgroundTask, Caller, Event, Evidence, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure,
     Start, StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
 };
+pub use fork_type::ForkType;
 use gauge::Windows;
 pub use gauge::{Gauge, WindowSign};
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
@@ -189,7 +191,7 @@ impl State {
             Fact::SpawnStarted { tool_use, agent, ticket } => {
                 self.spawn_started(work, id, &tool_use, &agent, ticket.flatten());
             }
-            Fact::SpawnFailed { tool_use, failure: _ } => self.spawn_failed(id, &tool_use),
+            Fact::SpawnFailed { tool_use, failure } => self.spawn_failed(work, id, &tool_use, failure),
             Fact::ForkStarted(agent) => self.fork_started(work, id, &agent),
             Fact::SubagentStopped { agent, report } => self.subagent_stopped(work, id, &agent, report),
             Fact::Ended => self.end_session(work, id),

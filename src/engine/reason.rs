@@ -72,6 +72,8 @@ pub enum Reason {
     ThresholdSpent(Moment),
     /// The session is in plan mode.
     PlanMode,
+    /// Its client knows no subagent of type fork: a wake would come to nothing.
+    ForkTypeMissing,
     /// No hook is parked through which the session could be woken.
     NotParked,
     /// It is due, and others may still join its wake.

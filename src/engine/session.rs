@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::event::{Mark, Origin, PermissionMode, TagOverride};
+use super::fork_type::ForkType;
 use super::gauge::Gauge;
 use super::id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 use super::stamps::Before;
@@ -77,6 +78,9 @@ pub struct Session {
     /// Unfinished background work that is not ours, as last listed, each with when it was first seen at a Stop.
     #[serde(default)]
     pub background: BTreeMap<TaskId, Time>,
+    /// Whether its client can spawn forks, as far as it has shown.
+    #[serde(default)]
+    pub fork_type: ForkType,
     /// When to ask whether the client still lives.
     pub(super) orphan_check: Option<Time>,
     /// The latest turns, oldest first.
@@ -221,6 +225,7 @@ impl Session {
             gauge: None,
             spent: BTreeMap::new(),
             background: BTreeMap::new(),
+            fork_type: ForkType::default(),
             orphan_check: None,
             turns: VecDeque::new(),
             last_stop: None,

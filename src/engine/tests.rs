@@ -1,6 +1,6 @@
 //! The schedule, told as stories: what happens in a session, and who is woken when.
 
-use super::testing::{Play, at, fork, launch, notice, seconds, tagged, throttled};
+use super::testing::{Play, allow, at, fork, launch, notice, seconds, tagged, throttled};
 use super::*;
 use crate::ir::{Config, ForkName, Moment, Overlap, Seconds};
 
@@ -393,9 +393,9 @@ fn a_ticket_is_redeemed_once() {
     assert_eq!(play.fact("s", unknown), [Effect::Deny(Denial::Unknown)]);
 
     let (call, effects) = play.redeem("s", ticket);
-    assert_eq!(effects, [Effect::Allow { ticket }]);
+    assert_eq!(effects, [allow(ticket)]);
     let again = Fact::SpawnRequested { tool_use: call, ticket: Some(ticket), caller: Caller::Main };
-    assert_eq!(play.fact("s", again), [Effect::Allow { ticket }], "the very same call asks again");
+    assert_eq!(play.fact("s", again), [allow(ticket)], "the very same call asks again");
     let (_, effects) = play.redeem("s", ticket);
     assert_eq!(effects, [Effect::Deny(Denial::Spent)]);
 }
@@ -409,11 +409,11 @@ fn a_failed_spawn_frees_its_ticket_once() {
     let ticket = play.tickets("s")[0];
     for _ in 0..2 {
         let (tool_use, effects) = play.redeem("s", ticket);
-        assert_eq!(effects, [Effect::Allow { ticket }]);
-        play.fact("s", Fact::SpawnFailed { tool_use, failure: SpawnFailure::ForkTypeMissing });
+        assert_eq!(effects, [allow(ticket)]);
+        play.fact("s", Fact::SpawnFailed { tool_use, failure: SpawnFailure::Other });
     }
     let (_, effects) = play.redeem("s", ticket);
-    assert_eq!(effects, [Effect::Deny(Denial::Spent)]);
+    assert_eq!(effects, [Effect::Deny(Denial::Failed)]);
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn a_newer_ticket_takes_the_place_of_one_that_was_never_used() {
     assert_eq!(effects, [Effect::Deny(Denial::Spent)]);
     let new = play.tickets("s")[0];
     let (_, effects) = play.redeem("s", new);
-    assert_eq!(effects, [Effect::Allow { ticket: new }]);
+    assert_eq!(effects, [allow(new)]);
 }
 
 #[test]
@@ -475,7 +475,7 @@ fn the_user_s_own_fork_is_not_taken_for_ours() {
     let ticket = play.tickets("s")[0];
     play.fact("s", Fact::ForkStarted("their-own".into()));
     let (tool_use, effects) = play.redeem("s", ticket);
-    assert_eq!(effects, [Effect::Allow { ticket }], "the ticket itself is better evidence");
+    assert_eq!(effects, [allow(ticket)], "the ticket itself is better evidence");
     play.fact("s", Fact::SpawnStarted { tool_use: "theirs".into(), agent: "their-own".into(), ticket: None });
     play.fact("s", Fact::SpawnStarted { tool_use, agent: "ours".into(), ticket: Some(Some(ticket)) });
     let session = play.state.session(&"s".into()).unwrap();

@@ -11,7 +11,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Conversation, Denial, Fact, Mark, Origin, Outcome, Reason, SessionId, Trigger, Usage, WakeId};
+use crate::engine::{
+    Conversation, Denial, Fact, ForkType, Mark, Origin, Outcome, Reason, SessionId, Trigger, Usage, WakeId,
+};
 use crate::ir::{ForkName, LaunchDir, ProjectRoot, Time};
 
 /// The version of the frames below. Raised by any change that an older peer would misread.
@@ -149,6 +151,9 @@ pub struct Instructions {
     /// What became of the forks that it waited for.
     #[serde(default)]
     pub predecessors: Vec<Predecessor>,
+    /// What the client has shown of the type that spawns name, when the ticket was redeemed.
+    #[serde(default)]
+    pub fork_type: ForkType,
 }
 
 /// What became of a fork that another one waited for.
@@ -202,6 +207,9 @@ pub struct SessionStatus {
     pub last_event: Time,
     /// Where it stands.
     pub standing: Standing,
+    /// Whether its client can spawn forks, as far as it has shown.
+    #[serde(default)]
+    pub fork_type: ForkType,
     /// The fork that comes due next if nothing but time passes.
     pub next: Option<NextDue>,
     /// All its forks, each with what stands in its way.

@@ -70,7 +70,7 @@ fn run(event: &str) -> Option<Wake> {
             let reply = if matches!(fact, Fact::SpawnRequested { .. }) { ANSWER } else { RECEIPT };
             let patience = Patience { connection: CONNECTION, reply };
             let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, patience).ok()?;
-            answer(&reply);
+            answer(&reply, &env);
             None
         }
         Call::Park { origin, mark, stopped } => {
@@ -85,9 +85,9 @@ fn run(event: &str) -> Option<Wake> {
 }
 
 /// Tells the client what was decided about a spawn.
-fn answer(reply: &Reply) {
+fn answer(reply: &Reply, env: &HookEnv) {
     let text = match reply {
-        Reply::Allow(instructions) => claude_code::allow(instructions),
+        Reply::Allow(instructions) => claude_code::allow(instructions, env.forks),
         Reply::Deny(denial) => claude_code::deny(*denial),
         _ => return,
     };

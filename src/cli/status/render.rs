@@ -5,7 +5,8 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use crate::cli::words::{clock, first_line, outcome, path, plain, reason, until};
-use crate::engine::Reason;
+use crate::engine::{ForkType, Reason};
+use crate::host::claude_code::FORKS_NEED;
 use crate::host::protocol::{ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
 use crate::ir::Time;
 
@@ -76,6 +77,9 @@ fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
         plain(&id),
         path(session.launch.as_path())
     );
+    if session.fork_type == ForkType::Missing {
+        let _ = writeln!(text, "  {YELLOW}forks cannot run here{YELLOW:#}: {FORKS_NEED}");
+    }
     if let Some(next) = &session.next {
         let _ = writeln!(
             text,
@@ -191,6 +195,7 @@ mod tests {
                 began: at(-60),
                 last_event: at(-4),
                 standing: Standing::Parked { since: at(-4) },
+                fork_type: ForkType::Unquestioned,
                 next: Some(NextDue { fork: "review".into(), at: at(11) }),
                 forks: vec![
                     ForkStatus { fork: "journal".into(), due: None, reasons: vec![Reason::Latched] },

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId};
 use crate::host::dirs::Home;
 use crate::host::process;
-use crate::host::protocol::{Reply, Request, Token};
+use crate::host::protocol::{Instructions, Reply, Request, Token};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
 
 use super::clock::Clock;
@@ -344,11 +344,11 @@ impl Actor {
                         }
                         None
                     }
-                    Effect::Allow { ticket } => {
+                    Effect::Allow { ticket, fork_type } => {
                         answer = self
                             .core
                             .instructions_of(ticket)
-                            .map(|instructions| Reply::Allow(Box::new(instructions)))
+                            .map(|instructions| Reply::Allow(Box::new(Instructions { fork_type, ..instructions })))
                             .or_else(|| Some(Reply::Failed("the ticket's instructions are lost".to_owned())));
                         None
                     }

@@ -53,8 +53,19 @@ pub struct HookEnv {
     pub client: Option<ClientProcess>,
     /// Tag sets from the session's environment.
     pub tags: TagOverride,
+    /// Whether forks were switched on for the client.
+    pub forks: ForkSwitch,
     /// When this hook was started.
     pub started: Time,
+}
+
+/// Whether the session's environment switches forks on (`CLAUDE_CODE_FORK_SUBAGENT`). The newer clients do not need it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkSwitch {
+    /// It says so.
+    On,
+    /// It says nothing, or no.
+    Unset,
 }
 
 impl HookEnv {
@@ -80,6 +91,10 @@ impl HookEnv {
             project_dir: text("CLAUDE_PROJECT_DIR").filter(|dir| Path::new(dir).is_absolute()),
             client: text("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(identify),
             tags: TagOverride { enable: tags("AUTOFORK_ENABLE_TAGS"), disable: tags("AUTOFORK_DISABLE_TAGS") },
+            forks: match text("CLAUDE_CODE_FORK_SUBAGENT").map(|value| value.trim().to_ascii_lowercase()).as_deref() {
+                Some("1" | "true" | "yes" | "on") => ForkSwitch::On,
+                _ => ForkSwitch::Unset,
+            },
             started,
         })
     }

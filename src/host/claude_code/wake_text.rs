@@ -15,6 +15,10 @@ use crate::text::visible;
 /// The words a wake begins with, by which it is known again when the client gives it back as a prompt.
 pub const MARKER: &str = "autofork: background forks due\n";
 
+/// What a session's client must be to run forks: the remedy where it knows none.
+pub const FORKS_NEED: &str =
+    "autofork needs Claude Code 2.1.232 or newer (an older one from 2.1.117 on: set CLAUDE_CODE_FORK_SUBAGENT=1)";
+
 /// The longest description that is shown, in characters.
 const LONGEST_DESCRIPTION: usize = 200;
 
@@ -42,9 +46,10 @@ pub fn wake_text(order: &WakeOrder) -> String {
         let names: Vec<String> = order.held.iter().map(|fork| one_line(fork.as_str())).collect();
         let _ = writeln!(text, "\nLater, when these have ended, and not now: {}.", names.join(", "));
     }
-    text.push_str(
-        "\nThen reply in one short line. If the fork type is missing, try once more; if it still is, tell the user and \
-         make the calls on their next message. Never write an agent file named fork.\n",
+    let _ = writeln!(
+        text,
+        "\nThen reply in one short line. If the fork type is missing, try once more; if it still is, tell the user: \
+         {FORKS_NEED}. Never write an agent file named fork."
     );
     text
 }
