@@ -25,7 +25,7 @@ use crate::text::{Source, Sources};
 pub struct Workspace {
     fs: Arc<dyn FileSystem>,
     db: Database,
-    forks: HashMap<PathBuf, Known<ForkInput>>,
+    forks: HashMap<Arc<Path>, Known<ForkInput>>,
     configs: HashMap<PathBuf, Known<ConfigInput>>,
     /// Texts that stand in for those on disk, such as what an editor has not saved yet.
     overlays: BTreeMap<PathBuf, Arc<str>>,
@@ -143,8 +143,12 @@ impl Workspace {
         };
         if changed {
             // Without a stamp the file is read at the next load.
-            self.forks.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
-            self.configs.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
+            if let Some(known) = self.forks.get_mut(path) {
+                known.stamp = None;
+            }
+            if let Some(known) = self.configs.get_mut(path) {
+                known.stamp = None;
+            }
         }
     }
 
@@ -271,7 +275,7 @@ impl Workspace {
 
     /// The database's idea of a fork file, brought up to date with what was read.
     fn fork(&mut self, candidate: Candidate, read: Option<(Option<Stamp>, Contents)>) -> ForkInput {
-        let known = self.forks.get_mut(&candidate.path);
+        let known = self.forks.get_mut(&*candidate.path);
         match (known, read) {
             (Some(known), None) => known.input,
             (Some(known), Some((stamp, contents))) => {
@@ -282,8 +286,9 @@ impl Workspace {
             (None, read) => {
                 let (stamp, contents) = read.unwrap_or_else(|| (None, self.reading().read(&candidate.path)));
                 let name = compile::fork_name(&candidate.name);
-                let input = ForkInput::new(&self.db, name, candidate.path.as_path().into(), contents);
-                self.forks.insert(candidate.path, Known { input, stamp });
+                let path: Arc<Path> = candidate.path.as_path().into();
+                let input = ForkInput::new(&self.db, name, path.clone(), contents);
+                self.forks.insert(path, Known { input, stamp });
                 input
             }
         }
@@ -317,7 +322,7 @@ impl Workspace {
 #[derive(Clone, Copy)]
 struct Reading<'a> {
     fs: &'a dyn FileSystem,
-    forks: &'a HashMap<PathBuf, Known<ForkInput>>,
+    forks: &'a HashMap<Arc<Path>, Known<ForkInput>>,
     overlays: &'a BTreeMap<PathBuf, Arc<str>>,
 }
 

@@ -18,6 +18,11 @@ fn fork_files_come_out_as_their_cases_say() {
 }
 
 #[test]
+fn faults_of_every_kind_come_out_as_their_cases_say() {
+    run(include_str!("syntax.md"), &Project::new());
+}
+
+#[test]
 fn configuration_files_come_out_as_their_cases_say() {
     let tagged = |tag: &str| format!("---\nfork: true\ntags: [{tag}]\n---\nTidy.\n");
     run(include_str!("config.md"), &Project::new().with("a.md", tagged("ci")).with("b.md", tagged("noisy")));
