@@ -6,10 +6,13 @@
 //!
 //! A load does blocking I/O. The workspace is `Send`, so a caller with an event loop loads on a thread of its own.
 
+mod parallel;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parallel::in_parallel;
 use salsa::Setter as _;
 
 use crate::compile::{
@@ -265,7 +268,7 @@ impl Workspace {
             let gone =
                 matches!(&read, Some((None, Contents::Unreadable(_)))) && is_missing(&*self.fs, &candidate.path);
             if !gone || self.overlays.contains_key(&candidate.path) {
-                files.push((root, self.fork(candidate, read)));
+                files.push((root, self.fork(&candidate, read)));
             }
         }
         // Each thread has a handle of its own on the one database.
@@ -274,7 +277,7 @@ impl Workspace {
     }
 
     /// The database's idea of a fork file, brought up to date with what was read.
-    fn fork(&mut self, candidate: Candidate, read: Option<(Option<Stamp>, Contents)>) -> ForkInput {
+    fn fork(&mut self, candidate: &Candidate, read: Option<(Option<Stamp>, Contents)>) -> ForkInput {
         let known = self.forks.get_mut(&*candidate.path);
         match (known, read) {
             (Some(known), None) => known.input,
@@ -296,12 +299,14 @@ impl Workspace {
 
     /// The database's idea of a configuration file, brought up to date; none if there is no such file.
     fn config(&mut self, layer: Layer, path: &Path) -> Option<ConfigInput> {
-        let stamp = self.reading().stamp(path);
+        let found = self.fs.metadata(path);
+        let gone = found.as_ref().is_err_and(is_absence);
+        let stamp = found.ok().map(|found| found.stamp);
         let known = self.configs.get(path).filter(|known| known.input.layer(&self.db) == layer);
         if let Some(known) = known.filter(|known| is_current(known.stamp, stamp)) {
             return Some(known.input);
         }
-        if stamp.is_none() && !self.overlays.contains_key(path) && is_missing(&*self.fs, path) {
+        if gone && !self.overlays.contains_key(path) {
             self.configs.remove(path);
             return None;
         }
@@ -358,46 +363,17 @@ impl Reading<'_> {
     }
 }
 
-/// Fewer things than this are done faster by one thread alone.
-const WORTH_THREADS: usize = 64;
-
-/// Does something with each thing, on as many threads as the machine has, and gives the outcomes in order. Each thread
-/// is given something of its own to work with.
-fn in_parallel<T: Sync, S: Send, R: Send>(
-    things: &[T],
-    own: impl Fn() -> S,
-    work: impl Fn(&S, &T) -> R + Sync,
-) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    if threads < 2 || things.len() < WORTH_THREADS {
-        let own = own();
-        return things.iter().map(|thing| work(&own, thing)).collect();
-    }
-    let chunk = things.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        let work = &work;
-        let parts: Vec<_> = things
-            .chunks(chunk)
-            .map(|part| {
-                let own = own();
-                scope.spawn(move || part.iter().map(|thing| work(&own, thing)).collect::<Vec<R>>())
-            })
-            .collect();
-        parts
-            .into_iter()
-            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
-}
-
 /// A file without a stamp cannot be known to be unchanged.
 fn is_current(known: Option<Stamp>, now: Option<Stamp>) -> bool {
     known.is_some() && known == now
 }
 
 fn is_missing(fs: &dyn FileSystem, path: &Path) -> bool {
-    fs.metadata(path)
-        .is_err_and(|error| matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
+    fs.metadata(path).is_err_and(|error| is_absence(&error))
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

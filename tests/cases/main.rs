@@ -9,6 +9,7 @@ use std::path::Path;
 
 use autofork::compile::State;
 use autofork::db::Loaded;
+use autofork::diagnostic::Fixes;
 use autofork::text::Span;
 use project::{Project, place};
 
@@ -38,6 +39,9 @@ fn run(document: &str, beside: &Project) {
             project.write(path, contents.as_slice());
         }
         let loaded = project.load();
+        for found in loaded.diagnostics.iter().filter(|found| found.fix.is_some()) {
+            assert_eq!(found.rule.fixes, Fixes::Some, "{} says that it has no fix", found.rule.name);
+        }
         let found = (reported(&loaded, case), becomes(&loaded, case));
         let wanted = (case.expect.join("\n"), case.becomes.join("\n"));
         if !matches(&found.0, &wanted.0) || found.1 != wanted.1 {
