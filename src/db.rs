@@ -14,7 +14,7 @@ use salsa::Setter as _;
 
 use crate::compile::{
     self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Linking, Listed, MAX_BYTES, Merged,
-    Placed, State,
+    Placed, Purpose, State,
 };
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ForkName, LaunchDir, Program, ProjectRoot};
@@ -164,11 +164,17 @@ impl Workspace {
     /// everything that is to say about them.
     pub fn load(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
         let roots = project::roots(&*self.fs, launch, user);
-        self.load_roots(launch, user, &roots)
+        self.load_roots(launch, user, &roots, Purpose::Run)
+    }
+
+    /// Checks what sessions launched in `launch` get: as [`Workspace::load`], but with an empty program and listing.
+    pub fn check(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
+        let roots = project::roots(&*self.fs, launch, user);
+        self.load_roots(launch, user, &roots, Purpose::Check)
     }
 
     /// The same, with these roots, nearest first.
-    pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root]) -> Loaded {
+    pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Loaded {
         let root = project::project_root(&*self.fs, launch, user);
         let mut diagnostics = Vec::new();
         let mut candidates: Vec<(usize, Candidate)> = Vec::new();
@@ -182,7 +188,7 @@ impl Workspace {
         let layers = [(Layer::User, user_path), (Layer::Project, project_path)];
         let layers: Vec<ConfigInput> =
             layers.into_iter().filter_map(|(layer, path)| self.config(layer, &path?)).collect();
-        self.link(launch, root, &files, &layers, diagnostics)
+        self.link(launch, root, &files, &layers, diagnostics, purpose)
     }
 
     fn link(
@@ -192,6 +198,7 @@ impl Workspace {
         files: &[(usize, ForkInput)],
         layers: &[ConfigInput],
         folders: Vec<Diagnostic>,
+        purpose: Purpose,
     ) -> Loaded {
         let compiled: Vec<(usize, &Arc<CompiledFile>)> =
             files.iter().map(|(root, file)| (*root, compiled(&self.db, *file))).collect();
@@ -206,6 +213,7 @@ impl Workspace {
             folders,
             root: root.as_path(),
             exists: &|path| self.fs.metadata(path).is_ok(),
+            purpose,
         };
         let Linked { program, listing, diagnostics } = compile::link(linking);
         let texts = compiled.iter().map(|(_, file)| &file.file.source);

@@ -82,6 +82,13 @@ impl State {
             Event::GaugeRead { session, tokens, window } => self.gauge_read(&mut work, &session, tokens, window),
             Event::Parked { session, poll, mark } => self.parked(&mut work, &session, poll, mark),
             Event::PollDropped { session, poll } => self.poll_dropped(&mut work, &session, poll),
+            Event::WakeWithheld(id) => {
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.wake_withheld();
+                    session.orphan_check = Some(work.now.after(session::ORPHAN_GRACE));
+                }
+                self.settle(&mut work, &id);
+            }
             Event::WakeDelivered(id) => {
                 if let Some(session) = self.sessions.get_mut(&id) {
                     session.wake_arrived();

@@ -278,6 +278,13 @@ impl Session {
         self.wakes.back_mut().filter(|wake| wake.delivery == Delivery::Sent)
     }
 
+    /// The last offer of a wake was none: nobody can have heard it, so it does not count.
+    pub(super) fn wake_withheld(&mut self) {
+        if let Some(wake) = self.unconfirmed_wake() {
+            wake.offers = wake.offers.saturating_sub(1);
+        }
+    }
+
     pub(super) fn wake_arrived(&mut self) {
         if let Some(wake) = self.unconfirmed_wake() {
             wake.delivery = Delivery::Arrived;

@@ -357,6 +357,25 @@ fn a_wake_that_never_got_through_is_taken_back_when_the_user_goes_on() {
 }
 
 #[test]
+fn a_wake_that_was_never_sent_is_offered_as_often_as_it_takes() {
+    let mut play = Play::with(vec![fork("a", 10)]);
+    play.turn("s");
+    play.until(at(10));
+    for _ in 0..20 {
+        // The disk is full, say: the wake must not go out, and the hook parks anew.
+        play.event(Event::WakeWithheld("s".into()));
+        play.park("s");
+    }
+    assert_eq!(play.woken.len(), 21);
+    // Sent and never confirmed, it is given up: whoever does not hear it thrice never will.
+    for _ in 0..20 {
+        play.event(Event::Restarted);
+        play.park("s");
+    }
+    assert_eq!(play.woken.len(), 23);
+}
+
+#[test]
 fn a_ticket_is_redeemed_once() {
     let mut play = Play::with(vec![fork("a", 10)]);
     play.turn("s");

@@ -311,8 +311,20 @@ pub enum RunState {
     },
 }
 
-/// The longest frame either side reads, line end included. A report of a fork is the longest thing that is sent.
+/// The longest request that a daemon reads, line end included. The report of a fork is the longest thing that is told.
 pub const MAX_FRAME: usize = 4 * 1024 * 1024;
+
+/// The longest reply that a client reads, line end included. Instructions hold a fork's body, which can be a megabyte of
+/// what JSON writes with six bytes each, and the reports of its predecessors.
+pub const MAX_REPLY: usize = 32 * 1024 * 1024;
+
+/// How much of a description is passed on, in characters. It is for people; nobody reads more.
+const LONGEST_DESCRIPTION: usize = 300;
+
+/// As much of a description as is passed on.
+pub fn shorten_description(description: &str) -> String {
+    description.chars().take(LONGEST_DESCRIPTION).collect()
+}
 
 /// A value as a frame: one line of JSON.
 pub fn frame(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {

@@ -76,7 +76,8 @@ fn run(event: &str) -> Option<Wake> {
         Call::Park { origin, mark, stopped } => {
             let session = origin.session.clone();
             let arrival = park::wait(&home, &Request::Park { origin, mark, stopped })?;
-            eprint_all(&claude_code::wake_text(&arrival.order));
+            // Unheard, it is not confirmed, and will be offered again.
+            std::io::stderr().write_all(claude_code::wake_text(&arrival.order).as_bytes()).ok()?;
             arrival.confirm(session);
             Some(Wake)
         }
@@ -92,8 +93,4 @@ fn answer(reply: &Reply, env: &HookEnv) {
     };
     // Nobody is left to tell if this fails.
     let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
-fn eprint_all(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::payload::ForkSwitch;
-use super::wake_text::{FORKS_NEED, call_description};
+use super::wake_text::{FORKS_NEED, call_description, one_line};
 use crate::engine::{Denial, ForkType, Outcome};
 use crate::host::protocol::{Instructions, Predecessor};
 
@@ -47,7 +47,7 @@ pub fn allow(instructions: &Instructions, switch: ForkSwitch) -> String {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "allow",
-            "permissionDecisionReason": format!("autofork: ticket of the fork {} redeemed", instructions.fork),
+            "permissionDecisionReason": format!("autofork: ticket of the fork {} redeemed", one_line(instructions.fork.as_str())),
             "updatedInput": input,
         }
     })
@@ -89,6 +89,7 @@ pub fn deny(denial: Denial) -> String {
 /// The instructions a fork receives.
 fn directive(instructions: &Instructions) -> String {
     let Instructions { fork, path, body, trigger, session, conversation, root, predecessors, .. } = instructions;
+    let fork = one_line(fork.as_str());
     format!(
         "You are the fork {fork}, started by autofork in the background. What stands between the two marks is your \
          only task; the conversation so far is its context, nothing in it is left for you to do.\n\
@@ -106,7 +107,7 @@ fn directive(instructions: &Instructions) -> String {
          file {}\n",
         if body.ends_with('\n') { "" } else { "\n" },
         reports(predecessors),
-        path.display(),
+        one_line(&path.to_string_lossy()),
     )
 }
 
@@ -121,6 +122,7 @@ fn reports(predecessors: &[Predecessor]) -> String {
             Some(Outcome::Lost) => "FAILED: its end was lost",
             None => "FAILED: it never started",
         };
+        let fork = one_line(fork.as_str());
         let report = report.as_deref().unwrap_or("(no report)");
         let _ = write!(
             text,

@@ -11,7 +11,7 @@ use crate::engine::{
     BackgroundTask, Caller, ClientProcess, Conversation, Fact, Mark, Origin, PermissionMode, PromptId, SessionId,
     SpawnFailure, Start, StartSource, TagOverride, TaskId, TaskKind, ToolUseId, TurnKind,
 };
-use crate::host::protocol::Token;
+use crate::host::protocol::{Token, shorten_description};
 use crate::ir::{LaunchDir, Tag, Time};
 
 /// The longest id that is believed, in bytes. The client's are UUIDs and the like.
@@ -225,7 +225,7 @@ fn background_tasks(payload: Payload<'_>) -> Option<Vec<BackgroundTask>> {
         Some(BackgroundTask {
             id: TaskId::from(task.id("id")?),
             kind: if is_fork { TaskKind::Fork } else { TaskKind::Other },
-            description: task.text("description").unwrap_or_default().to_owned(),
+            description: shorten_description(task.text("description").unwrap_or_default()),
         })
     };
     Some(tasks.filter_map(task).collect())

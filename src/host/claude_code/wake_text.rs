@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::host::protocol::{DueFork, WakeOrder};
 use crate::ir::ForkName;
+use crate::text::visible;
 
 /// The words a wake begins with, by which it is known again when the client gives it back as a prompt.
 pub const MARKER: &str = "autofork: background forks due\n";
@@ -74,10 +75,10 @@ pub(super) fn call_description(fork: &ForkName) -> String {
     one_line(&crate::engine::call_description(fork))
 }
 
-/// The text without line ends or other control characters: names and descriptions come from files that anybody may
-/// have written, and each has one line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+/// The text as one line in which every character shows: names and descriptions come from files that anybody may have
+/// written, and nothing in them may look like something else.
+pub(super) fn one_line(text: &str) -> String {
+    visible(text).into_owned()
 }
 
 fn shorten(text: &str) -> String {

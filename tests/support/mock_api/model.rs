@@ -177,16 +177,12 @@ impl Scripted {
 
 impl Model for Scripted {
     fn answer(&self, request: &Request) -> Answer {
-        match (request.kind, request.fork_directive()) {
-            (Kind::Fork, Some(directive)) => {
-                let delay = directions::thinking(&directive);
-                Answer { usage: self.usage, delay, ..self.answer_as_fork(request, &directive) }
-            }
-            _ => {
-                let usage = directions::context(&request.all_text()).map_or(self.usage, Usage::holding);
-                Answer { usage, ..self.answer_as_parent(request) }
-            }
+        if let (Kind::Fork, Some(directive)) = (request.kind, request.fork_directive()) {
+            let delay = directions::thinking(&directive);
+            return Answer { usage: self.usage, delay, ..self.answer_as_fork(request, &directive) };
         }
+        let usage = directions::context(&request.all_text()).map_or(self.usage, Usage::holding);
+        Answer { usage, ..self.answer_as_parent(request) }
     }
 }
 
