@@ -8,6 +8,7 @@ mod compile;
 mod config;
 mod daemon;
 mod demo;
+mod doctor;
 mod error;
 mod explain;
 mod forks;
@@ -47,6 +48,7 @@ enum Command {
     Demo,
     /// Show how things stand: sessions, what comes due next, recent wakes, live runs
     Status(status::Arguments),
+    Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
     /// Show what a ticket stands for
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
     let outcome: Result<ExitCode, CliError> = match arguments.command {
         Command::Demo => demo::run(),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
