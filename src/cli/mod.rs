@@ -8,6 +8,7 @@ mod compile;
 mod config;
 mod daemon;
 mod demo;
+mod doctor;
 mod error;
 mod explain;
 mod forks;
@@ -51,6 +52,7 @@ enum Command {
     Status(status::Arguments),
     Why(why::Arguments),
     History(history::Arguments),
+    Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
     /// Show what a ticket stands for
@@ -81,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
         Command::History(arguments) => history::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
