@@ -8,9 +8,11 @@ mod compile;
 mod config;
 mod daemon;
 mod demo;
+mod doctor;
 mod error;
 mod explain;
 mod forks;
+mod history;
 mod hook;
 mod init;
 mod mend;
@@ -22,6 +24,7 @@ mod stop_daemon;
 mod surroundings;
 mod ticket;
 mod watch;
+mod why;
 mod words;
 
 use std::process::ExitCode;
@@ -47,6 +50,9 @@ enum Command {
     Demo,
     /// Show how things stand: sessions, what comes due next, recent wakes, live runs
     Status(status::Arguments),
+    Why(why::Arguments),
+    History(history::Arguments),
+    Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
     /// Show what a ticket stands for
@@ -75,6 +81,9 @@ pub fn main() -> ExitCode {
     let outcome: Result<ExitCode, CliError> = match arguments.command {
         Command::Demo => demo::run(),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
+        Command::History(arguments) => history::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),

@@ -143,6 +143,24 @@ impl State {
         &self.stamps
     }
 
+    /// The size of the session's context window, in tokens.
+    pub fn window_of(&self, session: &Session) -> u64 {
+        self.windows.size(&session.conversation)
+    }
+
+    /// Until when at the latest background work holds the clock of the session's pause: without limit if that is
+    /// `None`. `None` if the clock runs or there is no pause.
+    pub fn held_by_background(&self, session: &Session, program: &Program) -> Option<Option<Time>> {
+        let pause = session.pause.as_ref().filter(|pause| pause.clock.is_none())?;
+        let view =
+            View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now: self.now };
+        match view.clock() {
+            Ok(until) if until <= self.now.max(pause.began) => None,
+            Ok(until) => Some(Some(until)),
+            Err(_) => Some(None),
+        }
+    }
+
     /// The fork's next firing in a session at `now`, with every reason that stands in the way, being parked included.
     pub fn outlook(&self, session: &Session, fork: &Fork, program: &Program, now: Time) -> Outlook {
         let view = View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now };

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{
-    Conversation, Denial, Fact, ForkType, Mark, Origin, Outcome, Reason, SessionId, Trigger, Usage, WakeId,
+    Conversation, Denial, Fact, ForkType, Mark, Origin, Outcome, PermissionMode, Reason, SessionId, TaskId, Trigger,
+    Usage, WakeId,
 };
 use crate::ir::{ForkName, LaunchDir, ProjectRoot, Time};
 
@@ -68,6 +69,8 @@ pub enum Request {
     },
     /// How things stand. Answered with [`Reply::Status`].
     Status,
+    /// The same, with all other forks left out. Answered with [`Reply::Status`].
+    Why(ForkName),
     /// What a ticket stands for. Answered with [`Reply::Ticket`].
     Ticket(Token),
     /// Let every parked hook go, then leave. Answered with [`Reply::Done`]. Unlike [`SHUTDOWN`], after which parked
@@ -216,6 +219,65 @@ pub struct SessionStatus {
     pub forks: Vec<ForkStatus>,
     /// Its latest wakes, oldest first.
     pub wakes: Vec<WakeStatus>,
+    /// How much of its context is used, where that is known.
+    #[serde(default)]
+    pub gauge: Option<GaugeStatus>,
+    /// Background work that is not a fork's, and since when it is known. As long as the clock of the pause stands, it
+    /// is this that holds it.
+    #[serde(default)]
+    pub background: Vec<TaskStatus>,
+    /// Whether the clock of the pause runs.
+    #[serde(default = "runs")]
+    pub clock: Clock,
+    /// The forks that came due together with others and wait for them.
+    #[serde(default)]
+    pub held: Vec<HeldStatus>,
+    /// The last permission mode seen.
+    #[serde(default)]
+    pub mode: Option<PermissionMode>,
+}
+
+/// Whether the clock of a pause runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// It does, or there is no pause.
+    Runs,
+    /// Background work holds it: until then at the most, or until that work ends.
+    Held(Option<Time>),
+}
+
+const fn runs() -> Clock {
+    Clock::Runs
+}
+
+/// How much of a session's context is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GaugeStatus {
+    /// Tokens in the context.
+    pub tokens: u64,
+    /// The size of the context window, in tokens.
+    pub window: u64,
+}
+
+/// A piece of background work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStatus {
+    /// The work, by the client's id.
+    pub task: TaskId,
+    /// Since when it is known.
+    pub since: Time,
+}
+
+/// A fork that is held back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldStatus {
+    /// The fork.
+    pub fork: ForkName,
+    /// Whom it waits for.
+    pub after: Vec<ForkName>,
+    /// Since when.
+    pub since: Time,
 }
 
 /// Where a session stands.
@@ -259,6 +321,20 @@ pub struct ForkStatus {
     pub due: Option<Time>,
     /// What stands in its way.
     pub reasons: Vec<Reason>,
+    /// When it last fired in this session, as far back as is remembered.
+    #[serde(default)]
+    pub last: Option<LastFiring>,
+}
+
+/// The last time a fork fired.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFiring {
+    /// When.
+    pub at: Time,
+    /// What made it due.
+    pub trigger: Trigger,
+    /// What became of it.
+    pub state: RunState,
 }
 
 /// One wake.

@@ -71,6 +71,11 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
     };
     let tags_key = file.entry("tags").map(|entry| entry.key.place().span);
     let mentions = mentions(file.text(), body);
+    // There may be thousands of these.
+    let (mut run_on, mut after, mut tags) = (run_on, after, tags);
+    run_on.moments.shrink_to_fit();
+    after.shrink_to_fit();
+    tags.shrink_to_fit();
     Lowered { bare: fork, whole: OnceLock::new(), run_on, after, tags, tags_key, mentions }
 }
 

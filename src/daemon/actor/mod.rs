@@ -250,8 +250,9 @@ impl Actor {
                 self.happened(Event::WakeDelivered(session), None);
                 let _ = reply.send(Reply::Done);
             }
-            Request::Status => {
-                let status = status::of(&self.core, self.since, self.clock.now());
+            Request::Status | Request::Why(_) => {
+                let only = if let Request::Why(fork) = &request { Some(fork) } else { None };
+                let status = status::of(&self.core, self.since, self.clock.now(), only);
                 let _ = reply.send(Reply::Status(Box::new(status)));
             }
             Request::Ticket(token) => {
