@@ -8,6 +8,7 @@ mod compile;
 mod config;
 mod daemon;
 mod demo;
+mod doctor;
 mod error;
 mod explain;
 mod forks;
@@ -53,6 +54,7 @@ enum Command {
     Why(why::Arguments),
     History(history::Arguments),
     Simulate(simulate::Arguments),
+    Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
     /// Show what a ticket stands for
@@ -84,6 +86,7 @@ pub fn main() -> ExitCode {
         Command::Why(arguments) => why::run(&arguments),
         Command::History(arguments) => history::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),

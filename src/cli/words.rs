@@ -1,5 +1,6 @@
 //! Words for people: times, lengths, reasons, and names that came from elsewhere.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -110,6 +111,7 @@ pub(super) fn reason_told(reason: &Reason, clock: &dyn Fn(Time) -> String) -> St
         Reason::ThresholdSpent(moment) => format!("{moment} has fired in this session"),
         Reason::GaugeUnknown => "the size of the context is not known".to_owned(),
         Reason::PlanMode => "the session is in plan mode".to_owned(),
+        Reason::ForkTypeMissing => "its Claude Code cannot run forks".to_owned(),
         Reason::NotParked => "no hook is parked to wake the session through".to_owned(),
         Reason::Debouncing { until } => format!("others may still join its wake until {}", clock(*until)),
     }
@@ -139,6 +141,7 @@ pub(super) const fn remedy(reason: &Reason) -> Option<&'static str> {
         Reason::BelowThreshold { .. } => Some("when the context has grown that far"),
         Reason::ThresholdSpent(_) => Some("after the session is resumed"),
         Reason::PlanMode => Some("when the session has left plan mode"),
+        Reason::ForkTypeMissing => Some("in a session of a Claude Code that can: see `autofork doctor`"),
         Reason::NotParked => Some("once a turn has ended and its hook is parked"),
         Reason::NotYetQuiet { .. }
         | Reason::Throttled { .. }
@@ -177,7 +180,7 @@ pub(super) fn run_state(state: &RunState, now: Time) -> String {
         RunState::Ended { started, at, outcome: how, usage, .. } => {
             let mut line = format!("{} after {}", outcome(*how), at.since(*started));
             if let Some(usage) = usage {
-                line += &format!(", {} tokens", count(usage.tokens));
+                let _ = write!(line, ", {} tokens", count(usage.tokens));
             }
             line
         }

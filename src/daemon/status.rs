@@ -70,6 +70,7 @@ fn session_status(
         began: session.began,
         last_event: session.last_event,
         standing,
+        fork_type: session.fork_type,
         next,
         forks,
         wakes,

@@ -12,6 +12,7 @@ mod after;
 mod due;
 mod effect;
 mod event;
+mod fork_type;
 mod gauge;
 mod held;
 mod id;
@@ -45,6 +46,7 @@ pub use event::{
     BackgroundTask, Caller, Event, Evidence, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure,
     Start, StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
 };
+pub use fork_type::ForkType;
 use gauge::Windows;
 pub use gauge::{Gauge, WindowSign};
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
@@ -80,11 +82,18 @@ impl State {
             Event::GaugeRead { session, tokens, window } => self.gauge_read(&mut work, &session, tokens, window),
             Event::Parked { session, poll, mark } => self.parked(&mut work, &session, poll, mark),
             Event::PollDropped { session, poll } => self.poll_dropped(&mut work, &session, poll),
+            Event::WakeWithheld(id) => {
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.wake_withheld();
+                    session.orphan_check = Some(work.now.after(session::ORPHAN_GRACE));
+                }
+                self.settle(&mut work, &id);
+            }
             Event::WakeDelivered(id) => {
                 if let Some(session) = self.sessions.get_mut(&id) {
                     session.wake_arrived();
                 }
-                // From here on its turn is waited for, for so long and no longer.
+                // From now on its turn is awaited, and not for ever.
                 self.settle(&mut work, &id);
             }
             Event::ClientGone(session) => self.end_session(&mut work, &session),
@@ -200,7 +209,7 @@ impl State {
             Fact::SpawnStarted { tool_use, agent, ticket } => {
                 self.spawn_started(work, id, &tool_use, &agent, ticket.flatten());
             }
-            Fact::SpawnFailed { tool_use, failure: _ } => self.spawn_failed(id, &tool_use),
+            Fact::SpawnFailed { tool_use, failure } => self.spawn_failed(work, id, &tool_use, failure),
             Fact::ForkStarted(agent) => self.fork_started(work, id, &agent),
             Fact::SubagentStopped { agent, report } => self.subagent_stopped(work, id, &agent, report),
             Fact::Ended => self.end_session(work, id),
@@ -239,8 +248,12 @@ impl State {
 
     fn poll_dropped(&mut self, work: &mut Work<'_>, id: &SessionId, poll: PollId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
-        if session.poll.as_ref().is_some_and(|parked| parked.id == poll) {
+        let was_parked = session.poll.as_ref().is_some_and(|parked| parked.id == poll);
+        if was_parked {
             session.poll = None;
+        }
+        // The hook that a wake was sent to can vanish with it, together with its client.
+        if was_parked || session.unconfirmed_wake().is_some() {
             session.orphan_check = Some(work.now.after(session::ORPHAN_GRACE));
         }
         self.settle(work, id);

@@ -72,6 +72,8 @@ pub enum Reason {
     ThresholdSpent(Moment),
     /// The session is in plan mode.
     PlanMode,
+    /// Its client knows no subagent of type fork: a wake would come to nothing.
+    ForkTypeMissing,
     /// No hook is parked through which the session could be woken.
     NotParked,
     /// It is due, and others may still join its wake.
@@ -102,13 +104,14 @@ impl Reason {
             Self::BelowThreshold { .. } => "below_threshold",
             Self::ThresholdSpent(_) => "threshold_spent",
             Self::PlanMode => "plan_mode",
+            Self::ForkTypeMissing => "fork_type_missing",
             Self::NotParked => "not_parked",
             Self::Debouncing { .. } => "debouncing",
         }
     }
 
     /// The names of all reasons.
-    pub const NAMES: [&'static str; 19] = [
+    pub const NAMES: [&'static str; 20] = [
         "never_fires",
         "idle_switched_off",
         "no_turn_yet",
@@ -126,6 +129,7 @@ impl Reason {
         "below_threshold",
         "threshold_spent",
         "plan_mode",
+        "fork_type_missing",
         "not_parked",
         "debouncing",
     ];

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{
-    Conversation, Denial, Fact, Mark, Origin, Outcome, PermissionMode, Reason, SessionId, TaskId, Trigger, Usage,
-    WakeId,
+    Conversation, Denial, Fact, ForkType, Mark, Origin, Outcome, PermissionMode, Reason, SessionId, TaskId, Trigger,
+    Usage, WakeId,
 };
 use crate::ir::{ForkName, LaunchDir, ProjectRoot, Time};
 
@@ -154,6 +154,9 @@ pub struct Instructions {
     /// What became of the forks that it waited for.
     #[serde(default)]
     pub predecessors: Vec<Predecessor>,
+    /// What the client has shown of the type that spawns name, when the ticket was redeemed.
+    #[serde(default)]
+    pub fork_type: ForkType,
 }
 
 /// What became of a fork that another one waited for.
@@ -207,6 +210,9 @@ pub struct SessionStatus {
     pub last_event: Time,
     /// Where it stands.
     pub standing: Standing,
+    /// Whether its client can spawn forks, as far as it has shown.
+    #[serde(default)]
+    pub fork_type: ForkType,
     /// The fork that comes due next if nothing but time passes.
     pub next: Option<NextDue>,
     /// All its forks, each with what stands in its way.
@@ -381,8 +387,20 @@ pub enum RunState {
     },
 }
 
-/// The longest frame either side reads, line end included. A report of a fork is the longest thing that is sent.
+/// The longest request that a daemon reads, line end included. The report of a fork is the longest thing that is told.
 pub const MAX_FRAME: usize = 4 * 1024 * 1024;
+
+/// The longest reply that a client reads, line end included. Instructions hold a fork's body, which can be a megabyte of
+/// what JSON writes with six bytes each, and the reports of its predecessors.
+pub const MAX_REPLY: usize = 32 * 1024 * 1024;
+
+/// How much of a description is passed on, in characters. It is for people; nobody reads more.
+const LONGEST_DESCRIPTION: usize = 300;
+
+/// As much of a description as is passed on.
+pub fn shorten_description(description: &str) -> String {
+    description.chars().take(LONGEST_DESCRIPTION).collect()
+}
 
 /// A value as a frame: one line of JSON.
 pub fn frame(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {

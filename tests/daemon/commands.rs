@@ -94,3 +94,51 @@ fn an_interrupted_demo_leaves_nothing_either() {
     assert!(!is_alive(daemon));
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
 }
+
+/// What `doctor` says of a check, with a level before it.
+fn diagnosis(stage: &autofork::sim::Stage, check: &str) -> String {
+    let output = run(stage, &["doctor", "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = document["checks"].as_array().unwrap().iter().filter(|found| found["check"] == check);
+    let lines =
+        found.map(|found| format!("{}: {}", found["level"].as_str().unwrap(), found["found"].as_str().unwrap()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn doctor_tells_hooks_that_were_never_heard_of_from_those_that_are_alive() {
+    let stage = stage(&[("journal", "1h")]);
+    assert_eq!(diagnosis(&stage, "hooks"), "note: no hook event has ever arrived");
+    assert!(!stage.home().join("daemon.lock").exists(), "it starts no daemon");
+    start_daemon(&stage);
+    assert_eq!(diagnosis(&stage, "hooks"), "note: no hook event has ever arrived");
+    let mut client = FakeClient::new(&stage, "s");
+    client.start().unwrap();
+    let alive = diagnosis(&stage, "hooks");
+    assert!(alive.starts_with("ok: last event ") && alive.ends_with("s ago"), "{alive}");
+    assert!(diagnosis(&stage, "plugin").starts_with("ok: "), "its hooks report, so it is there");
+    assert!(diagnosis(&stage, "socket").starts_with("ok: "));
+    // The journal alone tells it too, of a session that is over and when no daemon is there.
+    client.end().unwrap();
+    assert!(diagnosis(&stage, "hooks").starts_with("ok: last event "));
+    assert!(run(&stage, &["stop-daemon"]).status.success());
+    assert!(diagnosis(&stage, "hooks").starts_with("ok: last event "));
+    assert_eq!(diagnosis(&stage, "journal"), "ok: it can be read");
+}
+
+#[test]
+fn doctor_tells_of_a_journal_that_is_newer_or_was_set_aside() {
+    let stage = stage(&[]);
+    let journal = stage.home().join("journal.db");
+    std::fs::write(stage.home().join("journal.db.damaged-1"), "x").unwrap();
+    std::fs::write(&journal, "this is no database at all, and long enough to be looked at").unwrap();
+    let told = diagnosis(&stage, "journal");
+    assert!(told.starts_with("problem: it cannot be read") && told.contains("\nnote: a damaged journal"), "{told}");
+    let mut newer = vec![0; 100];
+    newer[..16].copy_from_slice(b"SQLite format 3\0");
+    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    std::fs::write(&journal, newer).unwrap();
+    let told = diagnosis(&stage, "journal");
+    assert!(told.starts_with("problem: it was written by a newer autofork (format 99)"), "{told}");
+    assert!(!run(&stage, &["doctor"]).status.success());
+}

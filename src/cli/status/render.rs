@@ -5,7 +5,8 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use crate::cli::words::{clock, count, first_line, names, path, plain, reason, run_state, telling, until};
-use crate::engine::{PermissionMode, Reason};
+use crate::engine::{ForkType, PermissionMode, Reason};
+use crate::host::claude_code::FORKS_NEED;
 use crate::host::protocol::{Clock, ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
 use crate::ir::Time;
 
@@ -86,6 +87,9 @@ pub(in crate::cli) fn heading(text: &mut String, session: &SessionStatus, now: T
 
 fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
     heading(text, session, now);
+    if session.fork_type == ForkType::Missing {
+        let _ = writeln!(text, "  {YELLOW}forks cannot run here{YELLOW:#}: {FORKS_NEED}");
+    }
     if let Some(gauge) = session.gauge {
         let percent = (gauge.tokens * 100).checked_div(gauge.window).unwrap_or(0);
         let _ = writeln!(
@@ -231,6 +235,7 @@ mod tests {
                 began: at(-60),
                 last_event: at(-4),
                 standing: Standing::Parked { since: at(-4) },
+                fork_type: ForkType::Unquestioned,
                 next: Some(NextDue { fork: "review".into(), at: at(11) }),
                 forks: vec![
                     ForkStatus { fork: "journal".into(), due: None, reasons: vec![Reason::Latched], last: None },
