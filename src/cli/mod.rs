@@ -5,6 +5,7 @@
 
 mod check;
 mod compile;
+mod completions;
 mod config;
 mod daemon;
 mod demo;
@@ -14,7 +15,10 @@ mod explain;
 mod forks;
 mod hook;
 mod init;
+mod logs;
 mod mend;
+mod prune;
+mod run;
 mod schema;
 mod scope;
 mod source;
@@ -51,6 +55,12 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
+    Logs(logs::Arguments),
+    Prune(prune::Arguments),
+    Run(run::Arguments),
+    Completions(completions::Arguments),
+    #[command(hide = true)]
+    Man(completions::ManArguments),
     /// Show what a ticket stands for
     #[command(hide = true)]
     Ticket(ticket::Arguments),
@@ -79,6 +89,11 @@ pub fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
+        Command::Logs(arguments) => logs::run(&arguments),
+        Command::Prune(arguments) => prune::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
         Command::Check(arguments) => check::run(&arguments),

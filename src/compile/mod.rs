@@ -24,6 +24,7 @@ pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
 pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
 pub use lower::fork_name;
+pub(crate) use near::nearest;
 pub use program::{Linked, Linking, Listed, Placed, State, link};
 
 use crate::diagnostic::Diagnostic;

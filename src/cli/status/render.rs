@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use crate::cli::words::{clock, first_line, outcome, path, plain, reason, until};
 use crate::engine::Reason;
 use crate::host::protocol::{ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
-use crate::ir::Time;
+use crate::ir::{Seconds, Time};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -20,6 +20,9 @@ const ID_SHOWN: usize = 8;
 
 /// How many characters of a report are shown.
 const REPORT_SHOWN: usize = 72;
+
+/// Not heard of for so long, a session may be over.
+const STALE: Seconds = Seconds::minutes(120);
 
 /// The widest a column of names gets.
 const WIDEST_NAME: usize = 28;
@@ -70,9 +73,14 @@ fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
             ("●", YELLOW, format!("quiet for {}, but no hook is parked to wake it through", now.since(since)))
         }
     };
+    let stale = if is_stale(session, now) {
+        format!("  {YELLOW}[stale?]{YELLOW:#} not heard of for {}", now.since(session.last_event))
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         text,
-        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{style:#}",
+        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{style:#}{stale}",
         plain(&id),
         path(session.launch.as_path())
     );
@@ -97,6 +105,12 @@ fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
         let label = if index == 0 { "wakes" } else { "" };
         wake_lines(text, label, wake, now);
     }
+}
+
+/// Whether a session may well be over without anybody having said so. A parked hook lives no longer than its client,
+/// so one that has it is there however long it has been quiet.
+fn is_stale(session: &SessionStatus, now: Time) -> bool {
+    !matches!(session.standing, Standing::Parked { .. }) && session.last_event.after(STALE) <= now
 }
 
 fn fork_line(fork: &ForkStatus, now: Time) -> String {
@@ -157,7 +171,7 @@ mod tests {
     use super::*;
     use crate::engine::{Outcome, SessionId, Trigger, Usage, WakeId};
     use crate::host::protocol::{DaemonStatus, NextDue};
-    use crate::ir::{LaunchDir, ProjectRoot, Seconds};
+    use crate::ir::{LaunchDir, ProjectRoot};
 
     fn at(minutes: i64) -> Time {
         Time::from_millis(1_800_000_000_000 + minutes * 60_000)
