@@ -1,5 +1,6 @@
 //! `autofork prune`: ends the sessions whose client is gone. Starts no daemon.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -64,11 +65,14 @@ fn text(sessions: Option<&[LookedAfter]>) -> String {
     let of = |verdict: Verdict| sessions.iter().filter(move |session| session.verdict == verdict);
     let mut text = String::new();
     for session in of(Verdict::Ended) {
-        text += &format!("Ended {}: its client is gone.\n", named(session));
+        let _ = writeln!(text, "Ended {}: its client is gone.", named(session));
     }
     for session in of(Verdict::Unknown) {
-        text +=
-            &format!("Left {} alone: its client is not known, so it ends after session_timeout.\n", named(session));
+        let _ = writeln!(
+            text,
+            "Left {} alone: its client is not known, so it ends after session_timeout.",
+            named(session)
+        );
     }
     text + &match (of(Verdict::Ended).count(), sessions.len()) {
         (_, 0) => "There is no session.\n".to_owned(),

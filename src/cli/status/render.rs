@@ -73,14 +73,14 @@ fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
             ("●", YELLOW, format!("quiet for {}, but no hook is parked to wake it through", now.since(since)))
         }
     };
-    let stale = if is_stale(session, now) {
+    let doubt = if is_stale(session, now) {
         format!("  {YELLOW}[stale?]{YELLOW:#} not heard of for {}", now.since(session.last_event))
     } else {
         String::new()
     };
     let _ = writeln!(
         text,
-        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{style:#}{stale}",
+        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{style:#}{doubt}",
         plain(&id),
         path(session.launch.as_path())
     );
@@ -243,5 +243,29 @@ mod tests {
           wakes  HH:MM  journal (quiet for 2m)  done after 1m, 12400 tokens
                         “Wrote three lines.”
         ");
+    }
+
+    #[test]
+    fn a_session_not_heard_of_for_long_is_marked_unless_its_hook_is_parked() {
+        let session = |standing, last_event| SessionStatus {
+            session: SessionId::from("s"),
+            launch: LaunchDir::new("/project"),
+            root: ProjectRoot::new("/project"),
+            began: at(-600),
+            last_event,
+            standing,
+            next: None,
+            forks: Vec::new(),
+            wakes: Vec::new(),
+        };
+        let shown = |standing, last_event| {
+            let mut text = String::new();
+            session_block(&mut text, &session(standing, last_event), at(0));
+            text.contains("[stale?]")
+        };
+        assert!(shown(Standing::MidTurn { since: at(-121) }, at(-121)));
+        assert!(shown(Standing::Unparked { since: at(-500) }, at(-500)));
+        assert!(!shown(Standing::MidTurn { since: at(-121) }, at(-5)));
+        assert!(!shown(Standing::Parked { since: at(-500) }, at(-500)), "its client lives, or the hook would not");
     }
 }
