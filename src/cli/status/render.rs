@@ -24,7 +24,7 @@ const REPORT_SHOWN: usize = 72;
 /// The widest a column of names gets.
 const WIDEST_NAME: usize = 28;
 
-pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
+pub(super) fn no_daemon(newer_format: Option<u32>, obstacle: Option<&str>) -> String {
     let mut text = format!("{BOLD}No daemon is running.{BOLD:#} The next hook of a session starts one.\n");
     if let Some(format) = newer_format {
         let _ = writeln!(
@@ -32,6 +32,9 @@ pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
             "{YELLOW}It will not stay{YELLOW:#}: the journal was written by a newer autofork (format {format}), and \
              is left alone. Update autofork."
         );
+    }
+    if let Some(obstacle) = obstacle {
+        let _ = writeln!(text, "{YELLOW}It cannot start{YELLOW:#}: {}.", plain(obstacle));
     }
     text
 }
