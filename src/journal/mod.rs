@@ -24,7 +24,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::engine::{Record, State, TicketId};
 use crate::host::protocol::{Instructions, Token};
-use crate::ir::{Programs, Time};
+use crate::ir::Programs;
 
 use self::holder::Hold;
 

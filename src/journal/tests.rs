@@ -3,6 +3,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::engine::Event;
+use crate::ir::Time;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
