@@ -31,7 +31,7 @@ const STALE: Seconds = Seconds::minutes(120);
 /// The widest a column of names gets.
 const WIDEST_NAME: usize = 28;
 
-pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
+pub(super) fn no_daemon(newer_format: Option<u32>, obstacle: Option<&str>) -> String {
     let mut text = format!("{BOLD}No daemon is running.{BOLD:#} The next hook of a session starts one.\n");
     if let Some(format) = newer_format {
         let _ = writeln!(
@@ -39,6 +39,9 @@ pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
             "{YELLOW}It will not stay{YELLOW:#}: the journal was written by a newer autofork (format {format}), and \
              is left alone. Update autofork."
         );
+    }
+    if let Some(obstacle) = obstacle {
+        let _ = writeln!(text, "{YELLOW}It cannot start{YELLOW:#}: {}.", plain(obstacle));
     }
     text
 }
@@ -312,6 +315,12 @@ mod tests {
             began: at(-600),
             last_event,
             standing,
+            fork_type: ForkType::Unquestioned,
+            mode: None,
+            gauge: None,
+            clock: Clock::Runs,
+            background: Vec::new(),
+            held: Vec::new(),
             next: None,
             forks: Vec::new(),
             wakes: Vec::new(),
