@@ -189,5 +189,5 @@ async fn keep_door(
             Err(error) => tracing::error!("the socket is gone and cannot be made anew: {error}"),
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
