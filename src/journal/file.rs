@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::host::files::{self, Access};
 
-use super::{JournalError, history, holder};
+use super::{JournalError, history};
 
 /// The format written, kept in the database's `user_version`. Raised by any change that an older version of this
 /// program would misread.
@@ -85,7 +85,6 @@ fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
     }
-    db.execute_batch(holder::SCHEMA)?;
     let verdict: String = db.pragma_query_value(None, "quick_check", |row| row.get(0))?;
     if verdict != "ok" {
         let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
@@ -132,22 +131,38 @@ pub(super) fn set_aside(path: &Path) -> Result<PathBuf, JournalError> {
     Ok(aside)
 }
 
-/// Which file the database at `path` is; none if there is none.
-pub(super) fn number(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path).ok().map(|metadata| files::number(&metadata))
+/// Which files a database consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Numbers {
+    database: Option<(u64, u64)>,
+    /// What was written last is in here alone.
+    log: Option<(u64, u64)>,
 }
 
-/// Puts a copy of an open database to `path`, where it was before it was removed or replaced. What stands there now is
-/// moved aside; the name it got is returned.
-pub(super) fn put_back(db: &Connection, path: &Path) -> Result<Option<PathBuf>, JournalError> {
+impl Numbers {
+    /// Of the files at `path` now.
+    pub(super) fn at(path: &Path) -> Self {
+        let number = |path: &Path| fs::symlink_metadata(path).ok().map(|metadata| files::number(&metadata));
+        Self { database: number(path), log: number(&named(path, COMPANIONS[0])) }
+    }
+}
+
+/// Puts a copy of an open database to `path`, where its files were before one of them was removed or replaced. Another
+/// database that stands there now is moved aside; the name it got is returned.
+pub(super) fn put_back(db: &Connection, own: Numbers, path: &Path) -> Result<Option<PathBuf>, JournalError> {
     let trouble = |path: &Path, error| JournalError::File(path.to_owned(), error);
     let copy = named(path, ".new");
     remove(&copy).map_err(|error| trouble(&copy, error))?;
     // Made first, so that it is for nobody else from its beginning.
     files::open(&copy, Access::Append).map_err(|error| trouble(&copy, error))?;
-    db.execute("VACUUM INTO ?1", [copy.to_string_lossy()])
-        .map_err(|error| JournalError::Database(copy.clone(), error))?;
-    let aside = if number(path).is_some() { Some(set_aside(path)?) } else { None };
+    match db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]) {
+        // What cannot be read any more is lost; the state is not, since a snapshot of it follows.
+        Err(error) if is_unsound(&error) => fs::write(&copy, "").map_err(|error| trouble(&copy, error))?,
+        Err(error) => return Err(JournalError::Database(copy, error)),
+        Ok(_) => {}
+    }
+    let found = Numbers::at(path).database;
+    let aside = if found.is_some() && found != own.database { Some(set_aside(path)?) } else { None };
     for companion in COMPANIONS {
         // It belongs to the database that is gone, and would be taken for the new one's.
         let companion = named(path, companion);

@@ -26,6 +26,7 @@ use crate::engine::{Record, State, TicketId};
 use crate::host::protocol::{Instructions, Token};
 use crate::ir::Programs;
 
+use self::file::Numbers;
 use self::holder::Hold;
 
 pub use entry::Entry;
@@ -94,8 +95,8 @@ impl std::error::Error for JournalError {}
 pub struct Journal {
     db: Connection,
     path: PathBuf,
-    /// The file that is open, by which it is known at its path.
-    number: Option<(u64, u64)>,
+    /// The files that are open, by which they are known at their paths.
+    numbers: Numbers,
     hold: Hold,
     overtaken: bool,
     notes: Vec<String>,
@@ -179,7 +180,7 @@ impl Journal {
         let journal = Self {
             db,
             path: path.to_owned(),
-            number: file::number(path),
+            numbers: Numbers::at(path),
             hold,
             overtaken: false,
             notes: Vec::new(),
@@ -267,19 +268,19 @@ impl Journal {
         std::mem::take(&mut self.notes)
     }
 
-    /// Whether the open file is the one at its path. Costs one look at the file.
+    /// Whether the open files are those at their paths. Costs one look at each.
     fn is_in_place(&self) -> bool {
-        file::number(&self.path) == self.number
+        Numbers::at(&self.path) == self.numbers
     }
 
     /// Puts everything into a file at its path again, after that was removed or replaced.
     fn put_back(&mut self) -> Result<(), JournalError> {
-        let aside = file::put_back(&self.db, &self.path)?;
+        let aside = file::put_back(&self.db, self.numbers, &self.path)?;
         let mut db = file::open(&self.path)?;
         self.hold = holder::take(&mut db).map_err(|error| self.database(error))?;
         // Closing the old one leaves the companions of the new one alone, since its own file is not at its path.
         self.db = db;
-        self.number = file::number(&self.path);
+        self.numbers = Numbers::at(&self.path);
         let found = aside.map_or_else(
             || "removed".to_owned(),
             |aside| format!("replaced by a file that is at {} now", aside.display()),
@@ -332,7 +333,10 @@ impl Journal {
             None => Ok(false),
         });
         match outcome {
-            Ok(true) => Ok(()),
+            Ok(true) => {
+                self.hold.committed();
+                Ok(())
+            }
             Ok(false) => {
                 self.overtaken = true;
                 Err(JournalError::Overtaken(self.path.clone()))

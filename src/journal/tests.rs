@@ -121,6 +121,25 @@ fn it_belongs_to_whoever_opened_it_last_and_takes_nothing_of_another() {
 }
 
 #[test]
+fn one_that_cannot_be_written_at_first_is_taken_over_with_the_first_transaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut first = Journal::open(&path).unwrap();
+    tick(&mut first.journal, &mut first.state, &first.programs, 1);
+    let locking = Connection::open(&path).unwrap();
+    locking.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut second = Journal::open(&path).unwrap();
+    assert_eq!(second.notes, Vec::<String>::new());
+    assert_eq!(second.state, first.state);
+    locking.execute_batch("ROLLBACK").unwrap();
+    tick(&mut second.journal, &mut second.state, &second.programs, 2);
+    tick(&mut second.journal, &mut second.state, &second.programs, 3);
+    let entry = Entry::Event { at: Time::from_millis(2), event: Box::new(Event::Tick) };
+    let outcome = first.journal.commit(&entry, Issued::default(), &first.state, &first.programs);
+    assert!(matches!(outcome, Err(JournalError::Overtaken(_))));
+}
+
+#[test]
 fn one_that_is_removed_or_replaced_while_it_is_open_is_begun_anew_with_all_that_was_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
@@ -138,6 +157,9 @@ fn one_that_is_removed_or_replaced_while_it_is_open_is_begun_anew_with_all_that_
     assert_eq!(fs::read(folder.path().join("journal.db.damaged-1")).unwrap(), b"of somebody else");
     tick(&mut journal, &mut state, &programs, 4);
     assert_eq!(journal.take_notes(), Vec::<String>::new());
+    fs::remove_file(folder.path().join("journal.db-wal")).unwrap();
+    tick(&mut journal, &mut state, &programs, 5);
+    assert_eq!(journal.take_notes().len(), 1);
     drop(journal);
     let opened = Journal::open(&path).unwrap();
     assert_eq!(opened.notes, Vec::<String>::new());
