@@ -6,15 +6,18 @@
 //!
 //! A load does blocking I/O. The workspace is `Send`, so a caller with an event loop loads on a thread of its own.
 
+mod parallel;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parallel::in_parallel;
 use salsa::Setter as _;
 
 use crate::compile::{
     self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Linking, Listed, MAX_BYTES, Merged,
-    Placed, State,
+    Placed, Purpose, State,
 };
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ForkName, LaunchDir, Program, ProjectRoot};
@@ -25,7 +28,7 @@ use crate::text::{Source, Sources};
 pub struct Workspace {
     fs: Arc<dyn FileSystem>,
     db: Database,
-    forks: HashMap<PathBuf, Known<ForkInput>>,
+    forks: HashMap<Arc<Path>, Known<ForkInput>>,
     configs: HashMap<PathBuf, Known<ConfigInput>>,
     /// Texts that stand in for those on disk, such as what an editor has not saved yet.
     overlays: BTreeMap<PathBuf, Arc<str>>,
@@ -143,8 +146,12 @@ impl Workspace {
         };
         if changed {
             // Without a stamp the file is read at the next load.
-            self.forks.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
-            self.configs.entry(path.to_path_buf()).and_modify(|known| known.stamp = None);
+            if let Some(known) = self.forks.get_mut(path) {
+                known.stamp = None;
+            }
+            if let Some(known) = self.configs.get_mut(path) {
+                known.stamp = None;
+            }
         }
     }
 
@@ -164,11 +171,17 @@ impl Workspace {
     /// everything that is to say about them.
     pub fn load(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
         let roots = project::roots(&*self.fs, launch, user);
-        self.load_roots(launch, user, &roots)
+        self.load_roots(launch, user, &roots, Purpose::Run)
+    }
+
+    /// Checks what sessions launched in `launch` get: as [`Workspace::load`], but with an empty program and listing.
+    pub fn check(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
+        let roots = project::roots(&*self.fs, launch, user);
+        self.load_roots(launch, user, &roots, Purpose::Check)
     }
 
     /// The same, with these roots, nearest first.
-    pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root]) -> Loaded {
+    pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Loaded {
         let root = project::project_root(&*self.fs, launch, user);
         let mut diagnostics = Vec::new();
         let mut candidates: Vec<(usize, Candidate)> = Vec::new();
@@ -182,7 +195,7 @@ impl Workspace {
         let layers = [(Layer::User, user_path), (Layer::Project, project_path)];
         let layers: Vec<ConfigInput> =
             layers.into_iter().filter_map(|(layer, path)| self.config(layer, &path?)).collect();
-        self.link(launch, root, &files, &layers, diagnostics)
+        self.link(launch, root, &files, &layers, diagnostics, purpose)
     }
 
     fn link(
@@ -192,6 +205,7 @@ impl Workspace {
         files: &[(usize, ForkInput)],
         layers: &[ConfigInput],
         folders: Vec<Diagnostic>,
+        purpose: Purpose,
     ) -> Loaded {
         let compiled: Vec<(usize, &Arc<CompiledFile>)> =
             files.iter().map(|(root, file)| (*root, compiled(&self.db, *file))).collect();
@@ -206,6 +220,7 @@ impl Workspace {
             folders,
             root: root.as_path(),
             exists: &|path| self.fs.metadata(path).is_ok(),
+            purpose,
         };
         let Linked { program, listing, diagnostics } = compile::link(linking);
         let texts = compiled.iter().map(|(_, file)| &file.file.source);
@@ -253,7 +268,7 @@ impl Workspace {
             let gone =
                 matches!(&read, Some((None, Contents::Unreadable(_)))) && is_missing(&*self.fs, &candidate.path);
             if !gone || self.overlays.contains_key(&candidate.path) {
-                files.push((root, self.fork(candidate, read)));
+                files.push((root, self.fork(&candidate, read)));
             }
         }
         // Each thread has a handle of its own on the one database.
@@ -262,8 +277,8 @@ impl Workspace {
     }
 
     /// The database's idea of a fork file, brought up to date with what was read.
-    fn fork(&mut self, candidate: Candidate, read: Option<(Option<Stamp>, Contents)>) -> ForkInput {
-        let known = self.forks.get_mut(&candidate.path);
+    fn fork(&mut self, candidate: &Candidate, read: Option<(Option<Stamp>, Contents)>) -> ForkInput {
+        let known = self.forks.get_mut(&*candidate.path);
         match (known, read) {
             (Some(known), None) => known.input,
             (Some(known), Some((stamp, contents))) => {
@@ -274,8 +289,9 @@ impl Workspace {
             (None, read) => {
                 let (stamp, contents) = read.unwrap_or_else(|| (None, self.reading().read(&candidate.path)));
                 let name = compile::fork_name(&candidate.name);
-                let input = ForkInput::new(&self.db, name, candidate.path.as_path().into(), contents);
-                self.forks.insert(candidate.path, Known { input, stamp });
+                let path: Arc<Path> = candidate.path.as_path().into();
+                let input = ForkInput::new(&self.db, name, path.clone(), contents);
+                self.forks.insert(path, Known { input, stamp });
                 input
             }
         }
@@ -283,12 +299,14 @@ impl Workspace {
 
     /// The database's idea of a configuration file, brought up to date; none if there is no such file.
     fn config(&mut self, layer: Layer, path: &Path) -> Option<ConfigInput> {
-        let stamp = self.reading().stamp(path);
+        let found = self.fs.metadata(path);
+        let gone = found.as_ref().is_err_and(is_absence);
+        let stamp = found.ok().map(|found| found.stamp);
         let known = self.configs.get(path).filter(|known| known.input.layer(&self.db) == layer);
         if let Some(known) = known.filter(|known| is_current(known.stamp, stamp)) {
             return Some(known.input);
         }
-        if stamp.is_none() && !self.overlays.contains_key(path) && is_missing(&*self.fs, path) {
+        if gone && !self.overlays.contains_key(path) {
             self.configs.remove(path);
             return None;
         }
@@ -309,7 +327,7 @@ impl Workspace {
 #[derive(Clone, Copy)]
 struct Reading<'a> {
     fs: &'a dyn FileSystem,
-    forks: &'a HashMap<PathBuf, Known<ForkInput>>,
+    forks: &'a HashMap<Arc<Path>, Known<ForkInput>>,
     overlays: &'a BTreeMap<PathBuf, Arc<str>>,
 }
 
@@ -345,46 +363,17 @@ impl Reading<'_> {
     }
 }
 
-/// Fewer things than this are done faster by one thread alone.
-const WORTH_THREADS: usize = 64;
-
-/// Does something with each thing, on as many threads as the machine has, and gives the outcomes in order. Each thread
-/// is given something of its own to work with.
-fn in_parallel<T: Sync, S: Send, R: Send>(
-    things: &[T],
-    own: impl Fn() -> S,
-    work: impl Fn(&S, &T) -> R + Sync,
-) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    if threads < 2 || things.len() < WORTH_THREADS {
-        let own = own();
-        return things.iter().map(|thing| work(&own, thing)).collect();
-    }
-    let chunk = things.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        let work = &work;
-        let parts: Vec<_> = things
-            .chunks(chunk)
-            .map(|part| {
-                let own = own();
-                scope.spawn(move || part.iter().map(|thing| work(&own, thing)).collect::<Vec<R>>())
-            })
-            .collect();
-        parts
-            .into_iter()
-            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
-}
-
 /// A file without a stamp cannot be known to be unchanged.
 fn is_current(known: Option<Stamp>, now: Option<Stamp>) -> bool {
     known.is_some() && known == now
 }
 
 fn is_missing(fs: &dyn FileSystem, path: &Path) -> bool {
-    fs.metadata(path)
-        .is_err_and(|error| matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
+    fs.metadata(path).is_err_and(|error| is_absence(&error))
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod doctor;
 mod error;
 mod explain;
 mod forks;
+mod history;
 mod hook;
 mod init;
 mod logs;
@@ -27,6 +28,7 @@ mod stop_daemon;
 mod surroundings;
 mod ticket;
 mod watch;
+mod why;
 mod words;
 
 use std::process::ExitCode;
@@ -52,6 +54,8 @@ enum Command {
     Demo,
     /// Show how things stand: sessions, what comes due next, recent wakes, live runs
     Status(status::Arguments),
+    Why(why::Arguments),
+    History(history::Arguments),
     Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
@@ -87,6 +91,8 @@ pub fn main() -> ExitCode {
     let outcome: Result<ExitCode, CliError> = match arguments.command {
         Command::Demo => demo::run(),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
+        Command::History(arguments) => history::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
         Command::Logs(arguments) => logs::run(&arguments),

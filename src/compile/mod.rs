@@ -25,7 +25,7 @@ pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
 pub use lower::fork_name;
 pub(crate) use near::nearest;
-pub use program::{Linked, Linking, Listed, Placed, State, link};
+pub use program::{Linked, Linking, Listed, Placed, Purpose, State, link};
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::ForkName;

@@ -118,8 +118,6 @@ pub struct Wanted<'a> {
     pub fork: Option<&'a str>,
     /// Of sessions whose id begins so.
     pub session: Option<&'a str>,
-    /// Of projects at this root.
-    pub root: Option<&'a str>,
     /// Issued not before the first of these instants, and before the second.
     pub between: Option<(Time, Time)>,
     /// So many at the most, the latest.
@@ -206,13 +204,13 @@ impl Reader {
                     ended, outcome, report, tokens, tool_uses, duration, session_over
              FROM run
              WHERE (?1 IS NULL OR fork = ?1) AND (?2 IS NULL OR substr(session, 1, length(?2)) = ?2)
-                 AND (?3 IS NULL OR issued >= ?3) AND (?4 IS NULL OR issued < ?4) AND (?5 IS NULL OR root = ?5)
-             ORDER BY issued DESC, ticket DESC LIMIT ?6",
+                 AND (?3 IS NULL OR issued >= ?3) AND (?4 IS NULL OR issued < ?4)
+             ORDER BY issued DESC, ticket DESC LIMIT ?5",
         )?;
         let most = wanted.most.map_or(-1, i64::from);
         let (from, to) = (between.map(|it| it.0), between.map(|it| it.1));
-        let rows = statement
-            .query_map(params![wanted.fork, wanted.session, from, to, wanted.root, most], |row| past_run(row, now))?;
+        let rows =
+            statement.query_map(params![wanted.fork, wanted.session, from, to, most], |row| past_run(row, now))?;
         let mut runs: Vec<PastRun> = rows.collect::<rusqlite::Result<_>>()?;
         runs.reverse();
         Ok(runs)
