@@ -5,6 +5,7 @@
 
 mod check;
 mod compile;
+mod completions;
 mod config;
 mod daemon;
 mod demo;
@@ -15,7 +16,10 @@ mod forks;
 mod history;
 mod hook;
 mod init;
+mod logs;
 mod mend;
+mod prune;
+mod run;
 mod schema;
 mod scope;
 mod source;
@@ -55,6 +59,12 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
+    Logs(logs::Arguments),
+    Prune(prune::Arguments),
+    Run(run::Arguments),
+    Completions(completions::Arguments),
+    #[command(hide = true)]
+    Man(completions::ManArguments),
     /// Show what a ticket stands for
     #[command(hide = true)]
     Ticket(ticket::Arguments),
@@ -85,6 +95,11 @@ pub fn main() -> ExitCode {
         Command::History(arguments) => history::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
+        Command::Logs(arguments) => logs::run(&arguments),
+        Command::Prune(arguments) => prune::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
         Command::Check(arguments) => check::run(&arguments),

@@ -291,13 +291,21 @@ impl Session {
         }
     }
 
-    /// A turn was begun by a wake: by the oldest of those that no turn has answered yet.
+    /// A wake has come to the session's ears: the oldest of those that no turn has heard yet.
     pub(super) fn wake_heard(&mut self) {
         self.wake_arrived();
-        let unanswered = |wake: &&mut Wake| wake.delivery == Delivery::Arrived && !wake.answered;
-        let mut unanswered = self.wakes.iter_mut().filter(unanswered);
-        if let Some(wake) = unanswered.next().filter(|wake| !wake.heard) {
+        let unheard = |wake: &&mut Wake| wake.delivery == Delivery::Arrived && !wake.heard && !wake.answered;
+        if let Some(wake) = self.wakes.iter_mut().find(unheard) {
             wake.heard = true;
+        }
+    }
+
+    /// The turn that ends was begun by a wake. Most likely that is known already.
+    pub(super) fn wake_turn_ends(&mut self) {
+        if self.wakes.iter().any(|wake| wake.heard && !wake.answered) {
+            self.wake_arrived();
+        } else {
+            self.wake_heard();
         }
     }
 

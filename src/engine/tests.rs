@@ -791,6 +791,29 @@ fn a_turn_between_a_wake_and_its_own_turn_makes_nobody_absent() {
 }
 
 #[test]
+fn a_wake_that_comes_in_the_middle_of_another_wake_s_turn_is_heard_in_it() {
+    let forks = vec![fork("a", 10), after(fork("b", 10), &["a"]), fork("x", 25), after(fork("y", 25), &["x"])];
+    let mut play = Play::with(forks);
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    play.until(at(20));
+    play.finish("s", &agents[0]);
+    let of_b = play.tickets("s")[0];
+    play.until(at(25));
+    assert_eq!(play.names(), [["a"], ["b"], ["x"]]);
+    play.event(Event::WakeDelivered("s".into()));
+    play.prompt("s", Prompt::Wake);
+    let mark = play.current_mark("s");
+    play.fact("s", Fact::Prompt { mark: mark.clone(), prompt: Prompt::Wake, mode: None });
+    let (_, effects) = play.redeem("s", of_b);
+    assert!(matches!(effects.as_slice(), [Effect::Allow { .. }]), "{effects:?}");
+    play.fact("s", Fact::Stopped { mark, kind: TurnKind::HookAsked, background: None, mode: None });
+    play.park("s");
+    assert_eq!(play.names(), [["a"], ["b"], ["x"], ["y"]], "x was asked for, and never spawned");
+}
+
+#[test]
 fn a_predecessor_whose_spawn_failed_or_whose_end_was_lost_does_not_block() {
     let mut play = Play::with(vec![fork("a", 10), after(fork("b", 10), &["a"])]);
     play.turn("s");

@@ -101,7 +101,7 @@ impl State {
         session.mode = mode.or(session.mode);
         session.turn = Turn::Ended { at: work.now };
         if kind == TurnKind::HookAsked {
-            session.wake_heard();
+            session.wake_turn_ends();
         }
         match &mut session.pause {
             None => session.pause = Some(Pause::beginning(work.now)),

@@ -6,6 +6,7 @@
 mod program;
 
 mod bad_input;
+mod by_hand;
 mod commands;
 mod doctor;
 mod reports;

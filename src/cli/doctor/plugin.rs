@@ -61,7 +61,7 @@ fn registration(installed: Option<&Installed>, enabled: Option<&(String, bool, &
         (Some(Installed { id, folder, version }), Some(_)) => {
             let version = version.as_deref().unwrap_or("of a version that it does not tell");
             let finding = PLUGIN.ok(format!("{id} {version} is installed and enabled"));
-            folder.iter().fold(finding, |finding, folder| finding.at(folder))
+            folder.iter().fold(finding, Finding::at)
         }
         (Some(Installed { id, .. }), None) => PLUGIN.warn(
             format!("{id} is installed, but no settings file that counts here enables it"),

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId, WindowSign};
 use crate::host::dirs::Home;
 use crate::host::process;
-use crate::host::protocol::{Instructions, Reply, Request, Token};
+use crate::host::protocol::{Instructions, LookedAfter, Reply, Request, Token, Verdict};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
 
 use super::clock::{Clock, sleep_until};
@@ -193,6 +193,27 @@ impl Actor {
         }
     }
 
+    /// Ends every session whose client has ended.
+    fn prune(&mut self) -> Vec<LookedAfter> {
+        let sessions = self.core.state().sessions();
+        let looked_after: Vec<LookedAfter> = sessions
+            .map(|session| LookedAfter {
+                session: session.id.clone(),
+                launch: session.launch.clone(),
+                verdict: match session.client {
+                    None => Verdict::Unknown,
+                    Some(client) if process::is_alive(client) => Verdict::Alive,
+                    Some(_) => Verdict::Ended,
+                },
+            })
+            .collect();
+        for LookedAfter { session, .. } in looked_after.iter().filter(|known| known.verdict == Verdict::Ended) {
+            tracing::info!(%session, "its client is gone");
+            self.happened(Event::ClientGone(session.clone()), None);
+        }
+        looked_after
+    }
+
     /// Leaves everything so that the next daemon can go on.
     pub(super) fn finish(&mut self) {
         self.core.finish();
@@ -254,6 +275,10 @@ impl Actor {
                 let only = if let Request::Why(fork) = &request { Some(fork) } else { None };
                 let status = status::of(&self.core, self.since, self.clock.now(), only);
                 let _ = reply.send(Reply::Status(Box::new(status)));
+            }
+            Request::Prune => {
+                let sessions = self.prune();
+                let _ = reply.send(Reply::Pruned(sessions));
             }
             Request::Ticket(token) => {
                 let known = self.core.by_token(&token).map(|(_, instructions)| Box::new(instructions));
