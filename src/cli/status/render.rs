@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::words::{clock, count, first_line, names, path, plain, reason, run_state, until};
+use crate::cli::words::{clock, count, first_line, names, path, plain, reason, run_state, telling, until};
 use crate::engine::{ForkType, PermissionMode, Reason};
 use crate::host::claude_code::FORKS_NEED;
 use crate::host::protocol::{Clock, ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
@@ -168,7 +168,7 @@ fn is_stale(session: &SessionStatus, now: Time) -> bool {
 fn fork_line(fork: &ForkStatus, now: Time) -> String {
     // That it is not quiet for long enough yet is what being due later means.
     let speaks = |known: &&Reason| fork.due.is_none() || !matches!(known, Reason::NotYetQuiet { .. });
-    let reasons: Vec<String> = fork.reasons.iter().filter(speaks).map(|known| reason(known, now)).collect();
+    let reasons: Vec<String> = telling(&fork.reasons).filter(speaks).map(|known| reason(known, now)).collect();
     match (fork.due, reasons.as_slice()) {
         (Some(due), []) => format!("{GREEN}due {}{GREEN:#}", until(due, now)),
         (Some(due), reasons) => format!("due {} {DIM}· {}{DIM:#}", until(due, now), reasons.join("; ")),
