@@ -171,12 +171,12 @@ impl Workspace {
     pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root]) -> Loaded {
         let root = project::project_root(&*self.fs, launch, user);
         let mut diagnostics = Vec::new();
-        let mut files: Vec<(usize, ForkInput)> = Vec::new();
+        let mut candidates: Vec<(usize, Candidate)> = Vec::new();
         for (index, root) in roots.iter().enumerate() {
-            for candidate in self.candidates(root, &mut diagnostics) {
-                files.push((index, self.fork(&candidate)));
-            }
+            candidates
+                .extend(self.candidates(root, &mut diagnostics).into_iter().map(|candidate| (index, candidate)));
         }
+        let files = self.forks(candidates);
         let (user_path, project_path) = project::config_paths(&root, user);
         let project_path = Some(project_path).filter(|path| Some(path) != user_path.as_ref());
         let layers = [(Layer::User, user_path), (Layer::Project, project_path)];
@@ -238,27 +238,47 @@ impl Workspace {
         candidates
     }
 
-    /// The database's idea of a fork file, brought up to date.
-    fn fork(&mut self, candidate: &Candidate) -> ForkInput {
-        let stamp = self.stamp(&candidate.path);
-        if let Some(known) = self.forks.get(&candidate.path).filter(|known| is_current(known.stamp, stamp)) {
-            return known.input;
+    fn reading(&self) -> Reading<'_> {
+        Reading { fs: &*self.fs, forks: &self.forks, overlays: &self.overlays }
+    }
+
+    /// The database's idea of fork files, brought up to date.
+    fn forks(&mut self, candidates: Vec<(usize, Candidate)>) -> Vec<(usize, ForkInput)> {
+        let reading = self.reading();
+        let read =
+            in_parallel(&candidates, || reading, |reading, (_, candidate)| reading.read_if_changed(&candidate.path));
+        let mut files = Vec::with_capacity(candidates.len());
+        for ((root, candidate), read) in candidates.into_iter().zip(read) {
+            files.push((root, self.fork(candidate, read)));
         }
-        let contents = self.read(&candidate.path);
-        let input = if let Some(known) = self.forks.get(&candidate.path) {
-            known.input.set_contents(&mut self.db).to(contents);
-            known.input
-        } else {
-            let name = compile::fork_name(&candidate.name);
-            ForkInput::new(&self.db, name, candidate.path.as_path().into(), contents)
-        };
-        self.forks.insert(candidate.path.clone(), Known { input, stamp });
-        input
+        // Each thread has a handle of its own on the one database.
+        in_parallel(&files, || self.db.clone(), |db, (_, file)| drop(compiled(db, *file).clone()));
+        files
+    }
+
+    /// The database's idea of a fork file, brought up to date with what was read.
+    fn fork(&mut self, candidate: Candidate, read: Option<(Option<Stamp>, Contents)>) -> ForkInput {
+        let known = self.forks.get_mut(&candidate.path);
+        match (known, read) {
+            (Some(known), None) => known.input,
+            (Some(known), Some((stamp, contents))) => {
+                known.stamp = stamp;
+                known.input.set_contents(&mut self.db).to(contents);
+                known.input
+            }
+            (None, read) => {
+                let (stamp, contents) = read.unwrap_or_else(|| (None, self.reading().read(&candidate.path)));
+                let name = compile::fork_name(&candidate.name);
+                let input = ForkInput::new(&self.db, name, candidate.path.as_path().into(), contents);
+                self.forks.insert(candidate.path, Known { input, stamp });
+                input
+            }
+        }
     }
 
     /// The database's idea of a configuration file, brought up to date; none if there is no such file.
     fn config(&mut self, layer: Layer, path: &Path) -> Option<ConfigInput> {
-        let stamp = self.stamp(path);
+        let stamp = self.reading().stamp(path);
         let known = self.configs.get(path).filter(|known| known.input.layer(&self.db) == layer);
         if let Some(known) = known.filter(|known| is_current(known.stamp, stamp)) {
             return Some(known.input);
@@ -267,7 +287,7 @@ impl Workspace {
             self.configs.remove(path);
             return None;
         }
-        let contents = self.read(path);
+        let contents = self.reading().read(path);
         let input = match known.map(|known| known.input) {
             Some(input) => {
                 input.set_contents(&mut self.db).to(contents);
@@ -277,6 +297,31 @@ impl Workspace {
         };
         self.configs.insert(path.to_path_buf(), Known { input, stamp });
         Some(input)
+    }
+}
+
+/// What is needed to read files; threads can share it.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    fs: &'a dyn FileSystem,
+    forks: &'a HashMap<PathBuf, Known<ForkInput>>,
+    overlays: &'a BTreeMap<PathBuf, Arc<str>>,
+}
+
+impl Reading<'_> {
+    /// What a file holds, unless the database knows it already.
+    fn read_if_changed(&self, path: &Path) -> Option<(Option<Stamp>, Contents)> {
+        if let Some(known) = self.forks.get(path) {
+            let stamp = self.stamp(path);
+            return if is_current(known.stamp, stamp) { None } else { Some((stamp, self.read(path))) };
+        }
+        if self.overlays.contains_key(path) {
+            return Some((self.stamp(path), self.read(path)));
+        }
+        Some(match self.fs.open(path, MAX_BYTES + 1) {
+            Ok((found, bytes)) => (Some(found.stamp), Contents::from_bytes(bytes)),
+            Err(error) => (None, Contents::Unreadable(project::reason(&error))),
+        })
     }
 
     fn stamp(&self, path: &Path) -> Option<Stamp> {
@@ -289,10 +334,42 @@ impl Workspace {
         }
         // One byte more than there may be shows that a file is too large.
         match self.fs.read(path, MAX_BYTES + 1) {
-            Ok(bytes) => Contents::Bytes(bytes.into()),
+            Ok(bytes) => Contents::from_bytes(bytes),
             Err(error) => Contents::Unreadable(project::reason(&error)),
         }
     }
+}
+
+/// Fewer things than this are done faster by one thread alone.
+const WORTH_THREADS: usize = 64;
+
+/// Does something with each thing, on as many threads as the machine has, and gives the outcomes in order. Each thread
+/// is given something of its own to work with.
+fn in_parallel<T: Sync, S: Send, R: Send>(
+    things: &[T],
+    own: impl Fn() -> S,
+    work: impl Fn(&S, &T) -> R + Sync,
+) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    if threads < 2 || things.len() < WORTH_THREADS {
+        let own = own();
+        return things.iter().map(|thing| work(&own, thing)).collect();
+    }
+    let chunk = things.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let work = &work;
+        let parts: Vec<_> = things
+            .chunks(chunk)
+            .map(|part| {
+                let own = own();
+                scope.spawn(move || part.iter().map(|thing| work(&own, thing)).collect::<Vec<R>>())
+            })
+            .collect();
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }
 
 /// A file without a stamp cannot be known to be unchanged.

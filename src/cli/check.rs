@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::scope::{self, Scope, What};
-use super::{CliError, mend, surroundings, written};
+use super::{CliError, mend, surroundings, watch, written};
 use crate::compile::{MAX_BYTES, rules};
 use crate::db::Workspace;
 use crate::diagnostic::{
@@ -21,6 +21,7 @@ use crate::text::visible;
 /// Without a path: everything that is visible here, every root below the current folder, and your own forks.
 /// Exit code 0 if nothing is wrong, 1 for findings at the level of `--deny`, 2 if the check could not run.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // the flags of a command line
 pub(crate) struct Arguments {
     /// Fork files, configuration files, or folders with them; `-` reads one file from standard input.
     paths: Vec<PathBuf>,
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
     /// Do not report these rules.
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     ignore: Vec<String>,
+    /// Check again whenever something changes, until this is stopped.
+    #[arg(long, conflicts_with_all = ["fix", "diff", "stdin_filename"])]
+    watch: bool,
     /// The name of the file that `-` reads.
     #[arg(long, value_name = "PATH")]
     stdin_filename: Option<PathBuf>,
@@ -74,6 +78,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         known_rule(rule)?;
     }
     let mut check = Check::new(arguments)?;
+    if arguments.watch {
+        watch::watch(&mut check)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut scope = check.look();
     let mut mended = 0;
     if arguments.fix {
@@ -185,6 +193,13 @@ fn print(check: &Check<'_>, scope: &Scope, mended: usize) -> io::Result<()> {
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     print_to(&mut out, check, &report, mended)
+}
+
+/// Prints a report in the format that the arguments ask for.
+pub(super) fn print_report(out: &mut dyn Write, check: &Check<'_>, scope: &Scope) -> io::Result<()> {
+    let report =
+        Report { diagnostics: &scope.diagnostics, sources: &scope.sources, files: scope.files, base: &check.current };
+    print_to(out, check, &report, 0)
 }
 
 fn print_to(out: &mut dyn Write, check: &Check<'_>, report: &Report<'_>, mended: usize) -> io::Result<()> {

@@ -21,6 +21,7 @@ mod status;
 mod stop_daemon;
 mod surroundings;
 mod ticket;
+mod watch;
 mod words;
 
 use std::process::ExitCode;

@@ -73,46 +73,117 @@ pub(crate) struct Mentions {
     pub(crate) spawns: Vec<Span>,
 }
 
-/// Looks through the body of a file.
+/// Looks through the body of a file. Only sentences with a path or an agent in them are read word by word.
 pub(crate) fn mentions(text: &str, body: Span) -> Mentions {
     let mut found = Mentions::default();
-    let mut in_code = false;
-    let mut sentence = Sentence::default();
-    let mut at = body.start();
-    for line in body.of(text).split_inclusive(['\n', '\r']) {
-        let start = at;
-        at += line.len();
-        if line.trim_start().starts_with("```") {
-            in_code = !in_code;
-            sentence = Sentence::default();
+    let code = code_blocks(text, body);
+    links(text, body, &code, &mut found);
+    let mut done = body.start();
+    for at in candidates(body.of(text)).map(|at| at + body.start()) {
+        if at < done || code.iter().any(|block| block.contains(at)) {
             continue;
         }
-        // A blank line, an item or a heading begins a new sentence.
-        if line.trim().is_empty() || line.trim_start().starts_with(['#', '-', '*', '>']) {
-            sentence = Sentence::default();
-        }
-        if !in_code {
-            links(line, start, &mut found);
-            sentence.line(line, start, &mut found);
-        }
+        let start = sentence_start(text, done, at);
+        let end = sentence_end(text, body.end(), at);
+        Sentence::default().words(&text[start..end], start, &mut found);
+        done = end;
     }
     found
 }
 
-/// The targets of the links in a line.
-fn links(line: &str, start: usize, found: &mut Mentions) {
-    let mut from = 0;
-    while let Some(open) = line[from..].find("](").map(|open| from + open + 2) {
-        let Some(close) = line[open..].find(')').map(|close| open + close) else { return };
-        let in_code = line[..open].bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
+/// Where a path or an agent may be: at a full stop inside of a word, and at the ends of the words that agents go by.
+fn candidates(body: &str) -> impl Iterator<Item = usize> + '_ {
+    let bytes = body.as_bytes();
+    let inside = |at: usize| {
+        bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric) && at > 0 && !bytes[at - 1].is_ascii_whitespace()
+    };
+    let mut stops = body.match_indices('.').map(|(at, _)| at).filter(move |at| inside(*at)).peekable();
+    let mut agents = body.match_indices("gent").map(|(at, _)| at).peekable();
+    let mut tools = body.match_indices(" tool").map(|(at, _)| at).peekable();
+    std::iter::from_fn(move || {
+        let next = [stops.peek(), agents.peek(), tools.peek()].into_iter().flatten().min().copied()?;
+        stops.next_if_eq(&next);
+        agents.next_if_eq(&next);
+        tools.next_if_eq(&next);
+        Some(next)
+    })
+}
+
+/// Fenced code, in which nothing is said to anybody.
+fn code_blocks(text: &str, body: Span) -> Vec<Span> {
+    let mut blocks = Vec::new();
+    let mut open = None;
+    for (at, _) in body.of(text).match_indices("```").map(|(at, fence)| (at + body.start(), fence)) {
+        let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        if text[line..at].trim().is_empty() {
+            match open.take() {
+                Some(start) => blocks.push(Span::new(start, at)),
+                None => open = Some(at),
+            }
+        }
+    }
+    blocks.extend(open.map(|start| Span::new(start, body.end())));
+    blocks
+}
+
+/// Whether a line is an item, a heading or a quotation, with which something new begins.
+fn begins_anew(line: &str) -> bool {
+    line.trim_start_matches([' ', '\t']).starts_with(['#', '-', '*', '>', '\n', '\r'])
+}
+
+/// The start of the sentence that `at` is in, not before `from`.
+fn sentence_start(text: &str, from: usize, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut start = at;
+    while start > from {
+        let before = bytes[start - 1];
+        if matches!(before, b'\n' | b'\r') && begins_anew(&text[start..]) {
+            break;
+        }
+        let stop = start >= 2 && matches!(bytes[start - 2], b'.' | b'!' | b'?');
+        if before.is_ascii_whitespace() && stop && text.is_char_boundary(start) {
+            break;
+        }
+        start -= 1;
+    }
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    start
+}
+
+/// The end of the sentence that `at` is in, not after `to`.
+fn sentence_end(text: &str, to: usize, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut end = at + 1;
+    while end < to {
+        let stop = matches!(bytes[end], b'.' | b'!' | b'?');
+        if stop && bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace) {
+            return end + 1;
+        }
+        if matches!(bytes[end], b'\n' | b'\r') && begins_anew(&text[end + 1..to]) {
+            return end;
+        }
+        end += 1;
+    }
+    to
+}
+
+/// The targets of links.
+fn links(text: &str, body: Span, code: &[Span], found: &mut Mentions) {
+    for (at, _) in body.of(text).match_indices("](") {
+        let open = body.start() + at + 2;
+        let line_start = text[..open].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let line_end = text[open..body.end()].find(['\n', '\r']).map_or(body.end(), |end| open + end);
+        let Some(close) = text[open..line_end].find(')').map(|close| open + close) else { continue };
+        let in_code = text[line_start..open].bytes().filter(|byte| *byte == b'`').count() % 2 == 1
+            || code.iter().any(|block| block.contains(open));
         // A title may follow the target.
-        let target = line[open..close].split([' ', '\t']).next().unwrap_or("");
+        let target = text[open..close].split([' ', '\t']).next().unwrap_or("");
         let path = target.split(['#', '?']).next().unwrap_or("");
         if !in_code && is_local(path) {
-            let span = Span::new(start + open, start + open + target.len());
-            found.reads.push((path.replace("%20", " "), span));
+            found.reads.push((path.replace("%20", " "), Span::new(open, open + target.len())));
         }
-        from = close;
     }
 }
 
@@ -143,9 +214,9 @@ enum Verb {
 }
 
 impl<'a> Sentence<'a> {
-    fn line(&mut self, line: &'a str, start: usize, found: &mut Mentions) {
+    fn words(&mut self, sentence: &'a str, start: usize, found: &mut Mentions) {
         let mut at = 0;
-        for piece in line.split([' ', '\t', '\n', '\r', '(', ')', '[', ']']) {
+        for piece in sentence.split([' ', '\t', '\n', '\r', '(', ')', '[', ']']) {
             let offset = at;
             at += piece.len() + 1;
             if !piece.is_empty() {
@@ -174,10 +245,6 @@ impl<'a> Sentence<'a> {
         self.agents(&lower, span, found);
         self.negated |= NOT.contains(&lower.as_str());
         self.last = word;
-        // A full stop ends the sentence, but not the one inside of a path.
-        if piece.ends_with(['.', '!', '?']) {
-            *self = Self::default();
-        }
     }
 
     fn path(&mut self, word: &str, span: Span, found: &mut Mentions) {

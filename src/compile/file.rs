@@ -70,6 +70,8 @@ pub struct ForkFile {
     pub(crate) lowered: Option<Lowered>,
     /// Comments in its frontmatter that switch rules off.
     pub(crate) suppressions: Vec<Suppression>,
+    /// The tags of a fork that is switched off.
+    tags: Vec<String>,
 }
 
 /// Compiles the file of that name by itself, in the order that `compile` knows: decode, take apart, classify, lower,
@@ -97,7 +99,22 @@ pub(super) fn compile(
             }
         }
     }
+    if file.kind == FileKind::OptOut {
+        file.tags = tags_of(&file);
+    }
+    // Thousands of trees weigh more than all the texts, and nothing looks at them from here on.
+    file.yaml = yaml::Parsed::default();
     (file, findings.into_sorted())
+}
+
+/// The tags of a fork that is switched off: the configuration may still name them.
+fn tags_of(file: &ForkFile) -> Vec<String> {
+    let words: Vec<&str> = match file.entry("tags").map(|entry| &entry.value.value) {
+        Some(Value::List(items, _)) => items.iter().filter_map(Node::scalar).map(|tag| tag.text.as_str()).collect(),
+        Some(Value::Scalar(tag)) => tag.text.split(',').collect(),
+        _ => Vec::new(),
+    };
+    words.into_iter().map(|word| word.trim().to_owned()).collect()
 }
 
 fn take_apart(name: &ForkName, source: Arc<Source>, obstacle: Option<Obstacle>) -> ForkFile {
@@ -112,6 +129,7 @@ fn take_apart(name: &ForkName, source: Arc<Source>, obstacle: Option<Obstacle>) 
         bad_fence: None,
         lowered: None,
         suppressions: Vec::new(),
+        tags: Vec::new(),
     };
     file.kind = classify(&mut file);
     file.suppressions = suppressions(&file.source, file.envelope.frontmatter);
@@ -189,16 +207,9 @@ impl ForkFile {
     }
 
     /// The tags in a file, even if it is switched off.
-    pub(crate) fn tags(&self) -> Vec<&str> {
-        if let Some(lowered) = &self.lowered {
-            return lowered.tags.iter().map(|(tag, _)| tag.as_str()).collect();
-        }
-        let tags = self.entry("tags").filter(|_| self.kind == FileKind::OptOut).map(|entry| &entry.value);
-        match tags.map(|tags| &tags.value) {
-            Some(Value::List(items, _)) => items.iter().filter_map(Node::scalar).map(|tag| tag.text.trim()).collect(),
-            Some(Value::Scalar(tag)) => tag.text.split(',').map(str::trim).collect(),
-            _ => Vec::new(),
-        }
+    pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
+        let of_fork = self.lowered.iter().flat_map(|lowered| &lowered.tags).map(|(tag, _)| tag.as_str());
+        of_fork.chain(self.tags.iter().map(String::as_str))
     }
 
     /// The moments of a fork, with their places.

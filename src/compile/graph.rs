@@ -123,7 +123,7 @@ impl<'a> Graph<'a> {
         let mut dropped: HashSet<(usize, usize)> = HashSet::new();
         let mut cycles = Vec::new();
         // Members are in byte order, so the first one on a cycle is the one that starts.
-        for start in 0..self.members.len() {
+        for start in self.tangled() {
             let outgoing: Vec<Edge> = self.edges(start).collect();
             for edge in outgoing {
                 if dropped.contains(&(edge.from, edge.to)) {
@@ -137,6 +137,27 @@ impl<'a> Graph<'a> {
             }
         }
         cycles
+    }
+
+    /// The members that are on a cycle or wait for one that is: those that are left when again and again those that wait
+    /// for nobody are taken away. Most often there are none, and then there is nothing to search.
+    fn tangled(&self) -> Vec<usize> {
+        let mut waits_for: Vec<usize> = vec![0; self.members.len()];
+        let mut waited_for: Vec<Vec<usize>> = vec![Vec::new(); self.members.len()];
+        for edge in (0..self.members.len()).flat_map(|index| self.edges(index)) {
+            waits_for[edge.from] += 1;
+            waited_for[edge.to].push(edge.from);
+        }
+        let mut free: Vec<usize> = (0..waits_for.len()).filter(|index| waits_for[*index] == 0).collect();
+        while let Some(done) = free.pop() {
+            for from in &waited_for[done] {
+                waits_for[*from] -= 1;
+                if waits_for[*from] == 0 {
+                    free.push(*from);
+                }
+            }
+        }
+        (0..waits_for.len()).filter(|index| waits_for[*index] > 0).collect()
     }
 
     /// The shortest path along edges that are not dropped.

@@ -13,8 +13,12 @@ const HEAD_BYTES: usize = 64 * 1024;
 /// What reading a file gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
-    /// Its bytes; if there are more than [`MAX_BYTES`], what lies beyond need not be there.
+    /// Text, as most files are.
+    Text(Arc<str>),
+    /// Bytes that are no UTF-8.
     Bytes(Arc<[u8]>),
+    /// The start of a file that is too large.
+    TooLarge(Arc<[u8]>),
     /// It could not be read, for this reason.
     Unreadable(String),
 }
@@ -22,7 +26,21 @@ pub enum Contents {
 impl Contents {
     /// Contents that are this text.
     pub fn text(text: &str) -> Self {
-        Self::Bytes(text.as_bytes().into())
+        Self::from_bytes(text.as_bytes().to_vec())
+    }
+
+    /// Contents of these bytes; if there are more than [`MAX_BYTES`], what lies beyond need not be there.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        if bytes.len() > MAX_BYTES {
+            return Self::TooLarge(bytes[..HEAD_BYTES].into());
+        }
+        if is_utf16(&bytes).is_some() {
+            return Self::Bytes(bytes.into());
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::Text(text.into()),
+            Err(error) => Self::Bytes(error.into_bytes().into()),
+        }
     }
 }
 
@@ -48,43 +66,52 @@ pub(crate) enum Obstacle {
 /// Decodes contents.
 pub(crate) fn decode(contents: &Contents) -> Decoded {
     let bytes = match contents {
+        Contents::Text(text) => return Decoded { text: text.clone(), obstacle: None },
+        Contents::Bytes(bytes) => bytes,
+        Contents::TooLarge(head) => {
+            let head = String::from_utf8_lossy(head);
+            return Decoded { text: head.into(), obstacle: Some(Obstacle::TooLarge) };
+        }
         Contents::Unreadable(reason) => {
             return Decoded { text: "".into(), obstacle: Some(Obstacle::Unreadable(reason.clone())) };
         }
-        Contents::Bytes(bytes) => bytes,
     };
-    if bytes.len() > MAX_BYTES {
-        let head = String::from_utf8_lossy(&bytes[..HEAD_BYTES]);
-        return Decoded { text: head.into(), obstacle: Some(Obstacle::TooLarge) };
-    }
-    if let Some(text) = utf16(bytes) {
+    if let Some(order) = is_utf16(bytes) {
         // The first byte that cannot be read is the mark, or the first zero.
         let at = bytes.iter().position(|byte| *byte == 0 || *byte >= 0xfe).unwrap_or(0);
-        return Decoded { text: text.into(), obstacle: Some(Obstacle::Utf16(Span::new(at, at + 1))) };
+        let obstacle = Some(Obstacle::Utf16(Span::new(at, at + 1)));
+        return Decoded { text: utf16(bytes, order).into(), obstacle };
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Decoded { text: text.into(), obstacle: None },
-        Err(error) => {
-            let at = error.valid_up_to();
-            let text = String::from_utf8_lossy(bytes);
-            let length = text[at..].chars().next().map_or(0, char::len_utf8);
-            Decoded { text: text.into(), obstacle: Some(Obstacle::NotUtf8(Span::new(at, at + length))) }
-        }
+    let at = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    let text = String::from_utf8_lossy(bytes);
+    let length = text[at..].chars().next().map_or(0, char::len_utf8);
+    Decoded { text: text.into(), obstacle: Some(Obstacle::NotUtf8(Span::new(at, at + length))) }
+}
+
+#[derive(Clone, Copy)]
+enum ByteOrder {
+    Little,
+    Big,
+}
+
+/// Whether bytes are UTF-16: by their mark, or because every other of the first bytes is zero.
+fn is_utf16(bytes: &[u8]) -> Option<ByteOrder> {
+    match bytes {
+        [0xff, 0xfe, ..] => Some(ByteOrder::Little),
+        [0xfe, 0xff, ..] => Some(ByteOrder::Big),
+        [a, 0, b, 0, ..] if *a != 0 && *b != 0 => Some(ByteOrder::Little),
+        [0, a, 0, b, ..] if *a != 0 && *b != 0 => Some(ByteOrder::Big),
+        _ => None,
     }
 }
 
-/// The text of bytes that are UTF-16: by their mark, or because every other of the first bytes is zero.
-fn utf16(bytes: &[u8]) -> Option<String> {
-    let little = match bytes {
-        [0xff, 0xfe, ..] => true,
-        [0xfe, 0xff, ..] => false,
-        [a, 0, b, 0, ..] if *a != 0 && *b != 0 => true,
-        [0, a, 0, b, ..] if *a != 0 && *b != 0 => false,
-        _ => return None,
-    };
+fn utf16(bytes: &[u8], order: ByteOrder) -> String {
     let units = bytes.chunks_exact(2).map(|pair| {
         let pair = [pair[0], pair[1]];
-        if little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
+        match order {
+            ByteOrder::Little => u16::from_le_bytes(pair),
+            ByteOrder::Big => u16::from_be_bytes(pair),
+        }
     });
-    Some(char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }

@@ -13,19 +13,26 @@ pub struct Disk;
 
 impl FileSystem for Disk {
     fn read(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        File::open(path)?.take(limit as u64).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        Ok(self.open(path, limit)?.1)
+    }
+
+    fn open(&self, path: &Path, limit: usize) -> io::Result<(Metadata, Vec<u8>)> {
+        // Opening a pipe would wait for somebody who writes to it.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
+        let found = metadata(&file.metadata()?);
+        if found.kind != EntryKind::File {
+            return Err(io::Error::other("it is not a file"));
+        }
+        // With room for all of it and one byte more, one call reads it and one sees its end.
+        let size = usize::try_from(found.stamp.size).unwrap_or(limit).min(limit);
+        let mut bytes = Vec::with_capacity(size + 1);
+        file.take(limit as u64).read_to_end(&mut bytes)?;
+        Ok((found, bytes))
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        let found = fs::metadata(path)?;
-        let stamp = Stamp {
-            modified: i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec()),
-            size: found.size(),
-            number: found.ino(),
-        };
-        Ok(Metadata { kind: kind(found.file_type()), stamp, owner: Some(found.uid()) })
+        fs::metadata(path).map(|found| metadata(&found))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
@@ -40,6 +47,15 @@ impl FileSystem for Disk {
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
+}
+
+fn metadata(found: &fs::Metadata) -> Metadata {
+    let stamp = Stamp {
+        modified: i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec()),
+        size: found.size(),
+        number: found.ino(),
+    };
+    Metadata { kind: kind(found.file_type()), stamp, owner: Some(found.uid()) }
 }
 
 fn kind(file_type: FileType) -> EntryKind {

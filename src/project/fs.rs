@@ -10,6 +10,11 @@ pub trait FileSystem: Debug + Send + Sync {
     /// The first `limit` bytes of a file.
     fn read(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>>;
 
+    /// The first `limit` bytes of a file and what it is, in one go.
+    fn open(&self, path: &Path, limit: usize) -> io::Result<(Metadata, Vec<u8>)> {
+        Ok((self.metadata(path)?, self.read(path, limit)?))
+    }
+
     /// What is at a path.
     fn metadata(&self, path: &Path) -> io::Result<Metadata>;
 

@@ -1,6 +1,6 @@
 //! Source texts with their line index.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -106,7 +106,7 @@ fn line_starts(text: &str) -> Vec<u32> {
 /// The texts that diagnostics point into, by path; the database of files that renderers read.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    by_path: BTreeMap<Arc<Path>, Arc<Source>>,
+    by_path: HashMap<Arc<Path>, Arc<Source>>,
 }
 
 impl Sources {
@@ -122,7 +122,9 @@ impl Sources {
 
     /// All texts in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Source>> {
-        self.by_path.values()
+        let mut texts: Vec<&Arc<Source>> = self.by_path.values().collect();
+        texts.sort_by(|left, right| left.path().as_os_str().cmp(right.path().as_os_str()));
+        texts.into_iter()
     }
 
     fn source_of(&self, path: &Path) -> Result<&Arc<Source>, Error> {

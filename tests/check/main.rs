@@ -6,4 +6,5 @@
 mod program;
 
 mod bad_input;
+mod commands;
 mod reports;

@@ -92,7 +92,10 @@ impl Reader<'_> {
             "background_hold_timeout" => self.values.background_hold_timeout = self.duration(value),
             "wake_in_plan_mode" => self.values.wake_in_plan_mode = self.boolean(value),
             "lint" => self.lint(value),
-            _ if IGNORED_KEYS.contains(&name) => rules::config_ignored_key::check(name, self.span(key), self.out),
+            _ if IGNORED_KEYS.contains(&name) => {
+                let places: KeySpan = (self.span(key), self.span(value));
+                rules::config_ignored_key::check(name, places, &self.values.source, self.out);
+            }
             _ => {
                 rules::config_unknown_key::check(name, self.span(key), self.out);
                 self.keys_below(name, value);

@@ -45,6 +45,9 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
     }
     let run_on = moments::run_on(file, file.entry("run_on"), out);
     let after = names::after(file, file.entry("after"), out);
+    if let Some(entry) = file.entry("after") {
+        rules::self_dependency::check(file, entry, &after, out);
+    }
     let tags = names::tags(file, file.entry("tags"), out);
     rules::never_fires::check_moments(file, &run_on, out);
     let body = file.envelope.body;

@@ -7,6 +7,7 @@ use crate::compile::keys::{MOMENTS, UNSUPPORTED_MOMENTS};
 use crate::compile::rules;
 use crate::ir::Moment;
 use crate::syntax::yaml::{Entry, Node, Place, Plain, Scalar, Value};
+use crate::text::Span;
 
 /// The moments of a fork with their places.
 #[derive(Debug, Default)]
@@ -24,14 +25,14 @@ pub(crate) struct MomentPlace {
     pub(crate) name: Option<Place>,
     /// Its value; none if it has none.
     pub(crate) value: Option<Place>,
-    /// The whole item of the list.
-    pub(crate) item: Option<Place>,
+    /// The lines that hold it and nothing else, to remove it.
+    pub(crate) lines: Option<Span>,
 }
 
 impl RunOn {
     /// Bare `idle`, which stands in for a `run_on` that is missing or no list of moments.
     fn default_moment() -> Self {
-        let place = MomentPlace { name: None, value: None, item: None };
+        let place = MomentPlace { name: None, value: None, lines: None };
         Self { value: None, moments: vec![(Moment::Idle(None), place)] }
     }
 }
@@ -96,7 +97,7 @@ fn lower_text(file: &ForkFile, item: &Node, scalar: &Scalar, run_on: &mut RunOn,
         return;
     }
     match scalar.text.trim() {
-        "idle" => run_on.push(Moment::Idle(None), place, None, place),
+        "idle" => run_on.push(file, Moment::Idle(None), place, None, place),
         name if MOMENTS.contains(&name) => rules::malformed_moment::check_bare(item, name, out),
         name if UNSUPPORTED_MOMENTS.contains(&name) => {
             rules::unsupported_moment::check(file, place, place, name, out);
@@ -121,12 +122,12 @@ fn lower_pair(file: &ForkFile, pair: &Entry, item: Place, run_on: &mut RunOn, ou
         "idle" => {
             if let Some(moment) = rules::invalid_duration::check_idle(file, &pair.value, out) {
                 let value = (!pair.value.is_null()).then_some(value);
-                run_on.push(moment, place, value, item);
+                run_on.push(file, moment, place, value, item);
             }
         }
         name if MOMENTS.contains(&name) => {
             if let Some(moment) = rules::invalid_threshold::check(file, name, pair, item, out) {
-                run_on.push(moment, place, Some(value), item);
+                run_on.push(file, moment, place, Some(value), item);
             }
         }
         name if UNSUPPORTED_MOMENTS.contains(&name) => rules::unsupported_moment::check(file, place, item, name, out),
@@ -135,8 +136,9 @@ fn lower_pair(file: &ForkFile, pair: &Entry, item: Place, run_on: &mut RunOn, ou
 }
 
 impl RunOn {
-    fn push(&mut self, moment: Moment, name: Place, value: Option<Place>, item: Place) {
-        self.moments.push((moment, MomentPlace { name: Some(name), value, item: Some(item) }));
+    fn push(&mut self, file: &ForkFile, moment: Moment, name: Place, value: Option<Place>, item: Place) {
+        let lines = rules::unsupported_moment::item_lines(file, item.span);
+        self.moments.push((moment, MomentPlace { name: Some(name), value, lines }));
     }
 }
 

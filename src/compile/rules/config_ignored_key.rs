@@ -1,7 +1,8 @@
 //! `config-ignored-key`
 
+use crate::compile::config::KeySpan;
 use crate::compile::findings::Findings;
-use crate::text::Span;
+use crate::text::Source;
 
 rule! {
     /// A key of an older version: `claude_bin`, `concurrency`, `isolation`, `permission_mode`, `run_timeout`,
@@ -21,8 +22,19 @@ rule! {
     "config-ignored-key", Warn, Config, Some
 }
 
-pub(crate) fn check(key: &str, span: Span, out: &mut Findings) {
-    out.report(&RULE, span, format!("the key `{key}` of older versions has no effect"))
+pub(crate) fn check(key: &str, (name, value): KeySpan, source: &Source, out: &mut Findings) {
+    let draft = out
+        .report(&RULE, name, format!("the key `{key}` of older versions has no effect"))
         .label("has no effect")
         .help("remove it");
+    // Only a line that holds nothing else, no comment either, is removed unseen.
+    let line = source.line_span(source.line_of(name.start()));
+    let text = source.text();
+    let alone = value.start() > name.end()
+        && value.end() <= line.end()
+        && text[line.start()..name.start()].trim().is_empty()
+        && text[value.end()..line.end()].trim().is_empty();
+    if alone {
+        draft.safe(format!("remove `{key}`"), line, "");
+    }
 }

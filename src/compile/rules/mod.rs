@@ -99,7 +99,6 @@ pub(super) const GRAPH_CHECKS: &[GraphCheck] = &[
     idle_disabled::check,
     idle_beyond_timeout::check,
     unknown_fork::check,
-    self_dependency::check,
     dependency_cycle::check,
     never_together::check,
     filtered_out::check,

@@ -1,6 +1,5 @@
 //! `redundant-moment`
 
-use super::unsupported_moment::item_lines;
 use crate::compile::findings::Findings;
 use crate::compile::graph::{Graph, Member};
 use crate::ir::Moment;
@@ -60,7 +59,7 @@ fn check_member(graph: &Graph<'_>, member: &Member<'_>, out: &mut Findings) {
             _ => "this threshold stands here already and adds nothing",
         };
         let draft = out.in_file(member.path()).report(&RULE, name, why).label("adds nothing").help("remove it");
-        if let Some(lines) = place.item.and_then(|item| item_lines(member.file, item.span)) {
+        if let Some(lines) = place.lines {
             draft.guess("remove it", lines, "");
         }
     }
