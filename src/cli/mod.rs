@@ -10,9 +10,11 @@ mod daemon;
 mod demo;
 mod error;
 mod explain;
+mod fmt;
 mod forks;
 mod hook;
 mod init;
+mod lsp;
 mod mend;
 mod schema;
 mod scope;
@@ -62,6 +64,9 @@ enum Command {
     Config(config::Arguments),
     Schema(schema::Arguments),
     Init(init::Arguments),
+    Fmt(fmt::Arguments),
+    /// Start the language server on standard input and output, for editors
+    Lsp,
 }
 
 /// Runs the command that the process's arguments name.
@@ -85,6 +90,8 @@ pub fn main() -> ExitCode {
         Command::Config(arguments) => config::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Fmt(arguments) => fmt::run(&arguments),
+        Command::Lsp => lsp::run(),
     };
     outcome.unwrap_or_else(|error| {
         error.print();
