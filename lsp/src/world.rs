@@ -85,6 +85,8 @@ impl World {
         let has_mark = text.starts_with(autofork::text::BYTE_ORDER_MARK);
         Arc::make_mut(&mut self.shared.documents).insert(path.clone(), Open { uri, version, has_mark });
         self.put(path, Some(text.into()));
+        // It may be a file that is not on disk, or one that came since.
+        self.disk_changed(Staleness::Files);
     }
 
     /// A document was edited. Changes are made one after the other, as the client made them.

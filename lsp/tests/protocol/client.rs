@@ -25,6 +25,8 @@ pub(crate) struct Client {
     versions: BTreeMap<PathBuf, i32>,
     /// The last diagnostics of each file.
     published: BTreeMap<PathBuf, Vec<Value>>,
+    /// The versions that those are about.
+    seen: BTreeMap<PathBuf, i64>,
     /// Files whose last diagnostics were not looked at.
     unread: BTreeSet<PathBuf>,
     /// Requests of the server's, by method.
@@ -101,6 +103,7 @@ impl Client {
             next: 0,
             versions: BTreeMap::new(),
             published: BTreeMap::new(),
+            seen: BTreeMap::new(),
             unread: BTreeSet::new(),
             asked: Vec::new(),
             logged: Vec::new(),
@@ -143,10 +146,7 @@ impl Client {
             let message = self.receiver.recv_timeout(PATIENCE).expect("an answer in time");
             if let Message::Response(response) = message {
                 assert_eq!(response.id, *id, "an answer to something else");
-                return match response.error {
-                    Some(error) => Err((error.code, error.message)),
-                    None => Ok(response.result.unwrap_or(Value::Null)),
-                };
+                return response.response_result.map_err(|error| (error.code, error.message));
             }
             self.take(message);
         }
@@ -161,6 +161,11 @@ impl Client {
     /// Waits until the server has done everything that it was told.
     pub(crate) fn settle(&mut self) {
         self.request("autofork/settled", Value::Null).expect("the server settles");
+        for (path, version) in &self.seen {
+            if let Some(own) = self.versions.get(path) {
+                assert_eq!(i64::from(*own), *version, "stale: {path:?}");
+            }
+        }
     }
 
     fn take(&mut self, message: Message) {
@@ -168,9 +173,11 @@ impl Client {
             Message::Notification(note) if note.method == "textDocument/publishDiagnostics" => {
                 let uri = note.params["uri"].as_str().expect("a URI").to_owned();
                 let path = uri::to_path(&uri.into()).expect("a file");
-                if let Some(version) = note.params["version"].as_i64() {
-                    assert_eq!(Some(version), self.versions.get(&path).copied().map(i64::from), "stale: {path:?}");
-                }
+                // What is under way while we write may be about an older text, but once settled it may not.
+                match note.params["version"].as_i64() {
+                    Some(version) => self.seen.insert(path.clone(), version),
+                    None => self.seen.remove(&path),
+                };
                 let found = note.params["diagnostics"].as_array().expect("a list").clone();
                 self.published.insert(path.clone(), found);
                 self.unread.insert(path);
@@ -181,7 +188,8 @@ impl Client {
             Message::Notification(note) => panic!("nobody expects {}", note.method),
             Message::Request(request) => {
                 self.asked.push(request.method);
-                self.sender.send(Response::new_ok(request.id, Value::Null).into()).expect("a server");
+                // A server that has ended does not mind.
+                let _ = self.sender.send(Response::new_ok(request.id, Value::Null).into());
             }
             Message::Response(response) => panic!("an answer to nothing: {response:?}"),
         }
@@ -208,8 +216,8 @@ impl Client {
 
     pub(crate) fn close(&mut self, path: &Path) {
         self.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri::of_path(path) } }));
-        self.settle();
         self.versions.remove(path);
+        self.settle();
     }
 
     pub(crate) fn watched(&mut self, paths: &[&Path]) {
