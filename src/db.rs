@@ -250,7 +250,12 @@ impl Workspace {
             in_parallel(&candidates, || reading, |reading, (_, candidate)| reading.read_if_changed(&candidate.path));
         let mut files = Vec::with_capacity(candidates.len());
         for ((root, candidate), read) in candidates.into_iter().zip(read) {
-            files.push((root, self.fork(candidate, read)));
+            // A file that went between being listed and being read is no file any more.
+            let gone =
+                matches!(&read, Some((None, Contents::Unreadable(_)))) && is_missing(&*self.fs, &candidate.path);
+            if !gone || self.overlays.contains_key(&candidate.path) {
+                files.push((root, self.fork(candidate, read)));
+            }
         }
         // Each thread has a handle of its own on the one database.
         in_parallel(&files, || self.db.clone(), |db, (_, file)| drop(compiled(db, *file).clone()));

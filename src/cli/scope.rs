@@ -1,7 +1,8 @@
 //! What a command that takes paths looks at.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
@@ -40,10 +41,10 @@ pub(crate) fn look(workspace: &mut Workspace, current: &Path, user: &UserDirs, w
 /// Looks at everything that is visible from `current`, and at every root below it.
 fn everything(workspace: &mut Workspace, current: &Path, user: &UserDirs) -> Scope {
     let mut scope = Gathered::default();
-    scope.add(&workspace.load(&LaunchDir::new(current), user), None);
+    scope.add(workspace.load(&LaunchDir::new(current), user), None);
     for project in project::projects_below(&Disk, current) {
         if project != current {
-            scope.add(&workspace.load(&LaunchDir::new(project), user), None);
+            scope.add(workspace.load(&LaunchDir::new(project), user), None);
         }
     }
     scope.finish()
@@ -72,12 +73,12 @@ fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[Pa
             // Forks that lie in no root, such as a collection to copy from: their folder is taken for one.
             let folder = if kind == EntryKind::Folder { path.as_path() } else { path.parent().unwrap_or(&path) };
             let root = Root { path: folder.to_path_buf(), foreign: false };
-            scope.add(&workspace.load_roots(&LaunchDir::new(folder), user, &[root]), Some(&path));
+            scope.add(workspace.load_roots(&LaunchDir::new(folder), user, &[root]), Some(&path));
             continue;
         }
         launches.dedup();
         for launch in launches {
-            scope.add(&workspace.load(&LaunchDir::new(launch), user), Some(&path));
+            scope.add(workspace.load(&LaunchDir::new(launch), user), Some(&path));
         }
     }
     scope.finish()
@@ -87,21 +88,17 @@ fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[Pa
 struct Gathered {
     diagnostics: Vec<Diagnostic>,
     sources: Sources,
-    files: BTreeSet<PathBuf>,
+    files: HashSet<Arc<Path>>,
     missing: Vec<PathBuf>,
 }
 
 impl Gathered {
     /// Adds what was loaded; with `below`, only what lies there.
-    fn add(&mut self, loaded: &Loaded, below: Option<&Path>) {
+    fn add(&mut self, loaded: Loaded, below: Option<&Path>) {
         let wanted = |path: &Path| below.is_none_or(|below| path.starts_with(below));
-        self.diagnostics.extend(loaded.diagnostics.iter().filter(|found| wanted(&found.path)).cloned());
-        for source in loaded.sources.iter() {
-            if wanted(source.path()) {
-                self.files.insert(source.path().to_path_buf());
-            }
-            self.sources.insert(source.clone());
-        }
+        self.diagnostics.extend(loaded.diagnostics.into_iter().filter(|found| wanted(&found.path)));
+        self.files.extend(loaded.sources.paths().filter(|path| wanted(path)).cloned());
+        self.sources.extend(loaded.sources);
     }
 
     fn finish(mut self) -> Scope {

@@ -24,7 +24,7 @@ pub(super) fn run() -> Result<ExitCode, CliError> {
         }
         // One of another version understands only the frame that never changes.
         Ok(_) | Err(ClientError::Outdated(_) | ClientError::OtherProtocol(_) | ClientError::Garbled) => {
-            client.retire(Instant::now() + PATIENCE);
+            client.retire(Instant::now() + PATIENCE.connection);
         }
         Err(error) => return Err(trouble(&error)),
     }

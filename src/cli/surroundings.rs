@@ -32,6 +32,7 @@ pub(crate) fn look() -> Look {
         anstream::ColorChoice::Never => Colours::Off,
         _ => Colours::On,
     };
+    let linked = colours == Colours::On && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout);
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-    Look { colours, links: if colours == Colours::On { Links::On } else { Links::Off }, width: width.clamp(60, 120) }
+    Look { colours, links: if linked { Links::On } else { Links::Off }, width: width.clamp(60, 120) }
 }

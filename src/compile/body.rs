@@ -2,11 +2,14 @@
 //!
 //! Only a few plain phrases are understood, all else is silent: a missed file is a smaller evil than a wrong report.
 //!
-//! - A link `[text](path)` is read.
-//! - After one of [`READ`] and nothing but small words, a path is read.
+//! - A link `[text](path)` is read, and so is the target of a reference `[text]: path`.
+//! - After one of [`READ`] and nothing but small words, a path is read; so it is when a preposition leads to it and at
+//!   most two other words stand between, none of which begins something new.
 //! - After one of [`WRITE`] a path is written, if small words or a preposition lead to it.
 //! - One of [`SPAWN`] and then, within three words, one of [`AGENTS`] is a demand to spawn agents, unless the sentence
 //!   forbids it.
+
+use memchr::memmem;
 
 use crate::text::Span;
 
@@ -59,6 +62,12 @@ const SMALL: [&str; 26] = [
 /// Words right before a file that is written.
 const TOWARDS: [&str; 5] = ["to", "into", "in", "at", "as"];
 
+/// Words right before a file that is read.
+const WITHIN: [&str; 4] = ["in", "from", "at", "of"];
+
+/// Words with which something new begins.
+const THEN: [&str; 5] = ["and", "then", "or", "but", "to"];
+
 /// Words that turn a demand into its opposite.
 const NOT: [&str; 5] = ["not", "never", "don't", "without", "no"];
 
@@ -98,8 +107,8 @@ fn candidates(body: &str) -> impl Iterator<Item = usize> + '_ {
         bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric) && at > 0 && !bytes[at - 1].is_ascii_whitespace()
     };
     let mut stops = body.match_indices('.').map(|(at, _)| at).filter(move |at| inside(*at)).peekable();
-    let mut agents = body.match_indices("gent").map(|(at, _)| at).peekable();
-    let mut tools = body.match_indices(" tool").map(|(at, _)| at).peekable();
+    let mut agents = memmem::find_iter(bytes, "gent").peekable();
+    let mut tools = memmem::find_iter(bytes, " tool").peekable();
     std::iter::from_fn(move || {
         let next = [stops.peek(), agents.peek(), tools.peek()].into_iter().flatten().min().copied()?;
         stops.next_if_eq(&next);
@@ -113,7 +122,7 @@ fn candidates(body: &str) -> impl Iterator<Item = usize> + '_ {
 fn code_blocks(text: &str, body: Span) -> Vec<Span> {
     let mut blocks = Vec::new();
     let mut open = None;
-    for (at, _) in body.of(text).match_indices("```").map(|(at, fence)| (at + body.start(), fence)) {
+    for at in memmem::find_iter(body.of(text).as_bytes(), "```").map(|at| at + body.start()) {
         let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         if text[line..at].trim().is_empty() {
             match open.take() {
@@ -171,19 +180,40 @@ fn sentence_end(text: &str, to: usize, at: usize) -> usize {
 
 /// The targets of links.
 fn links(text: &str, body: Span, code: &[Span], found: &mut Mentions) {
-    for (at, _) in body.of(text).match_indices("](") {
+    for at in memmem::find_iter(body.of(text).as_bytes(), "](") {
         let open = body.start() + at + 2;
         let line_start = text[..open].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let line_end = text[open..body.end()].find(['\n', '\r']).map_or(body.end(), |end| open + end);
         let Some(close) = text[open..line_end].find(')').map(|close| open + close) else { continue };
         let in_code = text[line_start..open].bytes().filter(|byte| *byte == b'`').count() % 2 == 1
             || code.iter().any(|block| block.contains(open));
-        // A title may follow the target.
-        let target = text[open..close].split([' ', '\t']).next().unwrap_or("");
-        let path = target.split(['#', '?']).next().unwrap_or("");
-        if !in_code && is_local(path) {
-            found.reads.push((path.replace("%20", " "), Span::new(open, open + target.len())));
+        if !in_code {
+            target(&text[open..close], open, found);
         }
+    }
+    // References: `[text]: path` on a line of its own.
+    for at in memmem::find_iter(body.of(text).as_bytes(), "]:").map(|at| at + body.start()) {
+        let line_start = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let line_end = text[at..body.end()].find(['\n', '\r']).map_or(body.end(), |end| at + end);
+        let is_reference =
+            text[line_start..at].trim_start().starts_with('[') && !code.iter().any(|block| block.contains(at));
+        if is_reference {
+            let rest = &text[at + 2..line_end];
+            let blanks = rest.len() - rest.trim_start().len();
+            target(rest.trim(), at + 2 + blanks, found);
+        }
+    }
+}
+
+/// The target of a link, which starts at `start`; a title may follow it.
+fn target(words: &str, start: usize, found: &mut Mentions) {
+    let (target, start) = match words.strip_prefix('<').and_then(|words| words.split_once('>')) {
+        Some((target, _)) => (target, start + 1),
+        None => (words.split([' ', '\t']).next().unwrap_or(""), start),
+    };
+    let path = target.split(['#', '?']).next().unwrap_or("");
+    if is_local(path) {
+        found.reads.push((path.replace("%20", " "), Span::new(start, start + target.len())));
     }
 }
 
@@ -192,8 +222,8 @@ fn is_local(path: &str) -> bool {
     !path.is_empty()
         && !path.starts_with(['/', '~', '#', '<'])
         && !path.contains(['*', '<', '>', '{', '}', '$', '|', '\\'])
-        && !path.contains("://")
-        && !path.starts_with("mailto:")
+        // A scheme, such as `mailto:`; a colon further behind is part of a name.
+        && !path.split('/').next().is_some_and(|first| first.contains(':'))
 }
 
 /// The words of a sentence so far.
@@ -202,6 +232,8 @@ struct Sentence<'a> {
     verb: Option<(Verb, usize)>,
     /// Words since the verb, small ones left out.
     others: usize,
+    /// Whether something new began since the verb.
+    moved_on: bool,
     negated: bool,
     spawn: Option<(usize, usize)>,
     last: &'a str,
@@ -235,13 +267,14 @@ impl<'a> Sentence<'a> {
             self.path(word, span, found);
         } else if READ.contains(&lower.as_str()) {
             self.verb = Some((Verb::Read, offset));
-            self.others = 0;
+            (self.others, self.moved_on) = (0, false);
         } else if WRITE.contains(&lower.as_str()) {
             self.verb = Some((Verb::Write, offset));
             self.others = 0;
         } else if !SMALL.contains(&lower.as_str()) {
             self.others += 1;
         }
+        self.moved_on |= THEN.contains(&lower.as_str()) || piece.ends_with([',', ';', ':']);
         self.agents(&lower, span, found);
         self.negated |= NOT.contains(&lower.as_str());
         self.last = word;
@@ -249,10 +282,12 @@ impl<'a> Sentence<'a> {
 
     fn path(&mut self, word: &str, span: Span, found: &mut Mentions) {
         let path = word.strip_prefix("./").unwrap_or(word).to_owned();
-        let towards = TOWARDS.contains(&self.last.to_ascii_lowercase().as_str());
+        let last = self.last.to_ascii_lowercase();
+        let (towards, within) = (TOWARDS.contains(&last.as_str()), WITHIN.contains(&last.as_str()));
         match self.verb {
             _ if self.negated => {}
             Some((Verb::Read, _)) if self.others == 0 => found.reads.push((path, span)),
+            Some((Verb::Read, _)) if self.others <= 2 && !self.moved_on && within => found.reads.push((path, span)),
             Some((Verb::Write, _)) if self.others == 0 || towards => found.writes.push((path, span)),
             _ => {}
         }
@@ -308,6 +343,8 @@ mod tests {
         assert_eq!(found("Read notes/style.md and `TODO.md`."), (words(&["notes/style.md", "TODO.md"]), vec![], 0));
         assert_eq!(found("Read the session and bring LOG.md up to date."), (vec![], words(&["LOG.md"]), 0));
         assert_eq!(found("Write one line for each change to CHANGES.md."), (vec![], words(&["CHANGES.md"]), 0));
+        assert_eq!(found("Follow the rules in RULES.md."), (words(&["RULES.md"]), vec![], 0));
+        assert_eq!(found("See [the list][1].\n\n[1]: <a b.md>\n"), (words(&["a b.md"]), vec![], 0));
         assert_eq!(found("See [the list](lists/a%20b.md#top \"T\")."), (words(&["lists/a b.md"]), vec![], 0));
     }
 
@@ -317,6 +354,8 @@ mod tests {
             "The file OLD.md was nice.",
             "Read the talk, then tell what NEW.md could be.",
             "Never write to LOG.md.",
+            "Read the conversation and tell in OUT.md what it was.",
+            "Mail [me](mailto:a@b.md) or [see](data:x).",
             "See https://example.com/a.md and [it](https://example.com).",
             "```\nRead a.md\n```",
             "Write about version 1.2 and e.g. that.",

@@ -9,7 +9,7 @@ use super::lower::{Lowered, MomentPlace, lower};
 use super::rules;
 use super::suppress::{Suppression, suppressions};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::ir::{ForkName, Moment};
+use crate::ir::{Body, Fork, ForkName, Moment};
 use crate::syntax::envelope::{self, Envelope, Fence};
 use crate::syntax::yaml::{self, Entry, Node, Value};
 use crate::text::{Source, Span, is_invisible};
@@ -171,6 +171,13 @@ fn classify(file: &mut ForkFile) -> FileKind {
 }
 
 impl ForkFile {
+    /// The fork that it is, if it is one, as if its body began on line 0: what no safe fix may change.
+    pub fn without_lines(&self) -> Option<Fork> {
+        let fork = &self.lowered.as_ref()?.fork;
+        let body = Body { first_line: 0, ..fork.body.clone() };
+        Some(Fork { body, ..Fork::clone(fork) })
+    }
+
     /// The whole text.
     pub(crate) fn text(&self) -> &str {
         self.source.text()

@@ -24,7 +24,7 @@ pub(crate) struct Suppression {
 pub(crate) fn suppressions(source: &Source, part: Span) -> Vec<Suppression> {
     let text = source.text();
     // Most files have none, and it takes no lines to see that.
-    if !part.of(text).contains("autofork:") {
+    if memchr::memmem::find(part.of(text).as_bytes(), b"autofork:").is_none() {
         return Vec::new();
     }
     let mut found: Vec<Suppression> = Vec::new();

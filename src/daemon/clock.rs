@@ -4,7 +4,9 @@
 //! while the daemon runs neither fires forks nor holds them back. Where the system can tell, time in which the
 //! computer slept counts as passed.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::time::Instant;
 
 use crate::ir::Time;
 
@@ -51,6 +53,7 @@ fn passed() -> Duration {
 #[cfg(not(target_os = "linux"))]
 fn passed() -> Duration {
     use std::sync::OnceLock;
+    use std::time::Instant;
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed()
 }

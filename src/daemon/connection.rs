@@ -2,13 +2,14 @@
 //! its own connection and nothing else.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::engine::PollId;
@@ -25,14 +26,21 @@ const NO_ROOM: Duration = Duration::from_millis(100);
 /// What a connection reads at a time. Small, since hundreds may be parked; a frame that is longer grows its own room.
 const CHUNK: usize = 1024;
 
-/// Accepts connections for ever, those of this user only.
-pub(super) async fn accept(listener: UnixListener, actor: mpsc::Sender<Message>) {
-    loop {
+/// Accepts connections for ever, those of this user only, and so many at once at the most as there is `room` for.
+/// Those over that wait until others end.
+pub(super) async fn accept(listener: UnixListener, actor: mpsc::Sender<Message>, room: usize) {
+    let places = Arc::new(Semaphore::new(room));
+    // The semaphore is never closed.
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let ours = rustix::process::geteuid().as_raw();
                 if stream.peer_cred().is_ok_and(|peer| peer.uid() == ours) {
-                    tokio::spawn(attend(stream, actor.clone()));
+                    let attending = attend(stream, actor.clone());
+                    tokio::spawn(async move {
+                        attending.await;
+                        drop(place);
+                    });
                 } else {
                     tracing::warn!("another user came to the socket and was turned away");
                 }

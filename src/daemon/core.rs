@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::engine::{Effect, Event, Outcome, Session, SessionId, State, Ticket, TicketId, TicketState, WakeId};
 use crate::host::protocol::{DueFork, Instructions, Predecessor, Token, WakeOrder};
 use crate::ir::{ForkName, LaunchDir, Program, Programs, Time};
-use crate::journal::{Entry, Journal, Opened};
+use crate::journal::{Entry, Issued, Journal, Opened};
 
 use super::random::Random;
 
@@ -102,13 +102,19 @@ impl Core {
         if self.whole.contains(launch) { None } else { self.in_force(at, launch, Arc::default()) }
     }
 
-    fn keep(&mut self, entry: &Entry<'_>, effects: Vec<Effect>) -> Consequences {
+    fn keep(&mut self, entry: &Entry<'_>, mut effects: Vec<Effect>) -> Consequences {
+        let mut records = Vec::new();
+        effects.retain_mut(|effect| {
+            let Effect::Record(record) = effect else { return true };
+            records.push((**record).clone());
+            false
+        });
         let kept = match self.new_tickets(&effects) {
             Ok(tickets) => {
                 if let Some((last, _)) = tickets.last() {
                     self.last_ticket = *last;
                 }
-                match self.journal.commit(entry, tickets, &self.state, &self.programs) {
+                match self.journal.commit(entry, Issued { tickets, records }, &self.state, &self.programs) {
                     Ok(()) => Kept::Safely,
                     Err(error) => {
                         tracing::error!("cannot write the journal: {error}");
@@ -171,18 +177,36 @@ impl Core {
 
     /// What a ticket stands for.
     pub(super) fn instructions_of(&self, ticket: TicketId) -> Option<Instructions> {
-        self.journal.by_ticket(ticket).unwrap_or_else(|error| {
+        let written = self.journal.by_ticket(ticket).unwrap_or_else(|error| {
             tracing::error!("cannot read the journal: {error}");
             None
-        })
+        });
+        written.map(|written| self.with_latest_ends(ticket, written))
     }
 
     /// The ticket that a token stands for.
     pub(super) fn by_token(&self, token: &Token) -> Option<(TicketId, Instructions)> {
-        self.journal.by_token(token).unwrap_or_else(|error| {
+        let written = self.journal.by_token(token).unwrap_or_else(|error| {
             tracing::error!("cannot read the journal: {error}");
             None
-        })
+        });
+        written.map(|(ticket, written)| (ticket, self.with_latest_ends(ticket, written)))
+    }
+
+    /// Instructions with what is known by now of the forks that theirs waited for. The client often takes a run off its
+    /// list before it tells how that run ended, and by then the ticket is written.
+    fn with_latest_ends(&self, ticket: TicketId, mut written: Instructions) -> Instructions {
+        if !written.predecessors.is_empty()
+            && let Some(session) = self.state.session(&written.session)
+            && let Some(ticket) = session.tickets.iter().find(|known| known.id == ticket)
+        {
+            for told in &mut written.predecessors {
+                if let Some(predecessor) = session.ticket_in_batch(ticket.batch, &told.fork) {
+                    *told = became(predecessor);
+                }
+            }
+        }
+        written
     }
 
     /// Leaves the journal so that the next life begins quickly.
@@ -197,17 +221,16 @@ impl Core {
 /// is told too: its dependent may rest on what it did not do.
 fn predecessors(session: &Session, ticket: &Ticket, after: &[ForkName]) -> Vec<Predecessor> {
     let in_batch = after.iter().filter_map(|name| session.ticket_in_batch(ticket.batch, name));
-    in_batch
-        .filter(|predecessor| predecessor.wake < ticket.wake)
-        .map(|predecessor| {
-            let end = predecessor.run().and_then(|run| run.end.as_ref());
-            Predecessor {
-                fork: predecessor.fork.clone(),
-                outcome: predecessor.run().map(|_| end.map_or(Outcome::Lost, |end| end.outcome)),
-                report: end.and_then(|end| end.report.clone()),
-            }
-        })
-        .collect()
+    in_batch.filter(|predecessor| predecessor.wake < ticket.wake).map(became).collect()
+}
+
+fn became(predecessor: &Ticket) -> Predecessor {
+    let end = predecessor.run().and_then(|run| run.end.as_ref());
+    Predecessor {
+        fork: predecessor.fork.clone(),
+        outcome: predecessor.run().map(|_| end.map_or(Outcome::Lost, |end| end.outcome)),
+        report: end.and_then(|end| end.report.clone()),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What is read from disk, on a thread of its own: fork files to be compiled, and transcripts for their gauge. Either can
 //! take its time, and nobody else waits for it.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,9 @@ use tokio::sync::mpsc;
 
 use crate::engine::{SessionId, WindowSign};
 use crate::ir::{LaunchDir, Program, ProjectRoot};
+
+/// How often a thread that hangs is replaced in a daemon's life.
+const MOST_REPLACEMENTS: u32 = 8;
 
 /// What is in force at a launch folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,10 +50,18 @@ enum Order {
     Gauge(SessionId, PathBuf),
 }
 
-/// The way to the thread that compiles.
-#[derive(Debug)]
+/// The way to the thread that reads.
 pub(super) struct Loader {
+    /// Starts a thread that works on these orders.
+    hire: Box<dyn Fn(thread_mpsc::Receiver<Order>) + Send>,
     orders: thread_mpsc::Sender<Order>,
+    replacements: u32,
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loader").field("replacements", &self.replacements).finish_non_exhaustive()
+    }
 }
 
 /// What came of an order.
@@ -64,28 +76,33 @@ pub(super) enum Delivery {
 impl Loader {
     /// Starts the thread. It ends when the loader is dropped.
     pub(super) fn start<S: ProgramSource>(
-        make_source: impl Fn() -> S + Send + 'static,
+        make_source: impl Fn() -> S + Send + Sync + 'static,
     ) -> (Self, mpsc::UnboundedReceiver<Delivery>) {
-        let (orders, inbox) = thread_mpsc::channel::<Order>();
         let (deliveries, outbox) = mpsc::unbounded_channel();
-        let work = move || {
-            let mut source = make_source();
-            for order in inbox {
-                // After a panic the source may be in any state: a new one takes its place.
-                let delivery = catch_unwind(AssertUnwindSafe(|| source.fetch(&order)));
-                let delivery = delivery.unwrap_or_else(|_| {
-                    source = make_source();
-                    order.failed()
-                });
-                if deliveries.send(delivery).is_err() {
-                    break;
-                }
+        let make_source = Arc::new(make_source);
+        let hire = move |inbox| {
+            let (make_source, deliveries) = (Arc::clone(&make_source), deliveries.clone());
+            let work = move || work(&*make_source, inbox, &deliveries);
+            if let Err(error) = thread::Builder::new().name("compiler".to_owned()).spawn(work) {
+                tracing::error!("cannot start a thread to read on: {error}");
             }
         };
-        if let Err(error) = thread::Builder::new().name("compiler".to_owned()).spawn(work) {
-            tracing::error!("cannot start a thread to compile on: {error}");
+        let (orders, inbox) = thread_mpsc::channel();
+        hire(inbox);
+        (Self { hire: Box::new(hire), orders, replacements: 0 }, outbox)
+    }
+
+    /// Puts another thread in the place of one that hangs, which loses the orders it has not come to. It ends when it
+    /// hangs no longer. False if there were too many already: then the disk is to blame, and more threads do not help.
+    pub(super) fn replace(&mut self) -> bool {
+        if self.replacements >= MOST_REPLACEMENTS {
+            return false;
         }
-        (Self { orders }, outbox)
+        self.replacements += 1;
+        let (orders, inbox) = thread_mpsc::channel();
+        self.orders = orders;
+        (self.hire)(inbox);
+        true
     }
 
     /// Orders the program in force at `launch`; false if nobody works any more.
@@ -97,6 +114,26 @@ impl Loader {
     pub(super) fn order_gauge(&self, session: &SessionId, transcript: &Path) {
         // If nobody works any more, the gauge stays what it was.
         let _ = self.orders.send(Order::Gauge(session.clone(), transcript.to_owned()));
+    }
+}
+
+/// What the thread does.
+fn work<S: ProgramSource>(
+    make_source: &dyn Fn() -> S,
+    inbox: thread_mpsc::Receiver<Order>,
+    deliveries: &mpsc::UnboundedSender<Delivery>,
+) {
+    let mut source = make_source();
+    for order in inbox {
+        // After a panic the source may be in any state: a new one takes its place.
+        let delivery = catch_unwind(AssertUnwindSafe(|| source.fetch(&order)));
+        let delivery = delivery.unwrap_or_else(|_| {
+            source = make_source();
+            order.failed()
+        });
+        if deliveries.send(delivery).is_err() {
+            break;
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod log;
 mod random;
 mod seat;
 mod status;
+mod watch;
 
 use std::fmt;
 use std::io;
@@ -79,7 +80,10 @@ pub enum Life {
 
 /// Is the daemon of `home` until it is told to leave or nobody needs it any more. `make_source` makes what compiles
 /// programs; it is called on a thread of its own, and again if what it made has panicked.
-pub fn run<S: ProgramSource>(home: &Home, make_source: impl Fn() -> S + Send + 'static) -> Result<Life, DaemonError> {
+pub fn run<S: ProgramSource>(
+    home: &Home,
+    make_source: impl Fn() -> S + Send + Sync + 'static,
+) -> Result<Life, DaemonError> {
     // Apart from the terminal and the process group of whoever started it. It fails for the leader of a group, which
     // is then a shell's job and was started by hand.
     let _ = rustix::process::setsid();
@@ -102,7 +106,7 @@ pub fn run<S: ProgramSource>(home: &Home, make_source: impl Fn() -> S + Send + '
 fn live<S: ProgramSource>(
     home: &Home,
     mut seat: Seat,
-    make_source: impl Fn() -> S + Send + 'static,
+    make_source: impl Fn() -> S + Send + Sync + 'static,
 ) -> Result<(), DaemonError> {
     let opened = Journal::open(&home.journal()).map_err(DaemonError::Journal)?;
     for note in &opened.notes {
@@ -110,7 +114,7 @@ fn live<S: ProgramSource>(
     }
     let random = random::Random::open().map_err(|error| DaemonError::File("source of randomness", error))?;
     let core = Core::new(opened, random);
-    seat::raise_file_limit();
+    let room = seat::room_for_connections();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -123,10 +127,11 @@ fn live<S: ProgramSource>(
         tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "started");
         let (messages, inbox) = mpsc::channel(MESSAGES);
         let (loader, loads) = loader::Loader::start(make_source);
-        let accepting = tokio::spawn(connection::accept(listener, messages));
-        let mut actor = Actor::new(core, loader, home);
+        let accepting = tokio::spawn(connection::accept(listener, messages, room));
+        let (watch, exits) = watch::Watch::new();
+        let mut actor = Actor::new(core, loader, watch, home);
         tokio::select! {
-            () = actor.run(inbox, loads) => {}
+            () = actor.run(inbox, loads, exits) => {}
             _ = terminate.recv() => tracing::info!("told to leave by a signal"),
             _ = interrupt.recv() => tracing::info!("told to leave by a signal"),
         }

@@ -4,19 +4,25 @@ use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::net::UnixListener;
 
+use crate::host::client::Connection;
 use crate::host::dirs::{Home, HomeError};
 
 /// How long to wait for a seat whose holder is not to be found at its socket: it is leaving, or only just arriving.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Files kept free for forks, journal and log.
+const RESERVED_FILES: usize = 64;
+
+/// More connections than any user has sessions, and few enough for the memory they take.
+const MOST_CONNECTIONS: usize = 16 * 1024;
 
 /// Why the seat cannot be had.
 #[derive(Debug)]
@@ -105,14 +111,17 @@ impl Drop for Seat {
 
 /// Whether a daemon answers at its socket.
 fn is_held(home: &Home) -> bool {
-    let answers = |path: &std::path::Path| UnixStream::connect(path).is_ok();
-    answers(home.socket()) || home.recorded_socket().is_some_and(|path| answers(&path))
+    Connection::to_daemon_of(home, Instant::now() + LOOK_AGAIN).is_ok()
 }
 
-/// Each parked hook holds a connection open: as many as the system allows.
-pub(super) fn raise_file_limit() {
+/// Raises the limit of open files as far as the system allows, and returns how many connections fit into it: each
+/// parked hook holds one open and each client that is watched another, and some must be left for reading forks.
+pub(super) fn room_for_connections() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, connections over the limit wait.
+    // Where it cannot be raised there is room for fewer.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let files = getrlimit(Resource::Nofile).current.and_then(|files| usize::try_from(files).ok());
+    let files = files.unwrap_or(usize::MAX);
+    (files.saturating_sub(RESERVED_FILES) / 2).clamp(1, MOST_CONNECTIONS)
 }

@@ -6,6 +6,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::{Applicability, Diagnostic, Fix, Level, Report, Summary};
@@ -14,58 +16,79 @@ use crate::text::Span;
 /// The version of the document.
 pub const VERSION: u32 = 1;
 
-#[derive(Serialize)]
+/// What `autofork check --format json` prints.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CheckReport", title = "Report of autofork check")]
 struct Document<'a> {
+    /// The version of the document: 1.
     version: u32,
+    /// How many files were looked at, and how many findings there are of each level.
     summary: Summary,
+    /// The findings, by file and place.
     diagnostics: Vec<Finding<'a>>,
 }
 
 /// A diagnostic as it stands in JSON.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Finding<'a> {
+    /// The name of the rule.
     rule: &'a str,
+    /// How much it matters.
     level: Level,
+    /// What is wrong and what happens because of it.
     message: &'a str,
+    /// The file, relative to the current folder where it lies below it.
     path: String,
+    /// The place in it; null for a folder, or a file that could not be read.
     range: Option<Range>,
+    /// Further places.
     labels: Vec<FurtherLabel<'a>>,
+    /// How to write it right.
     help: Option<&'a str>,
+    /// Edits that mend it.
     fix: Option<Mending<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Range {
     start: Point,
     end: Point,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Point {
+    /// The line, from 1.
     line: u32,
+    /// The column in characters, from 1.
     column: u32,
+    /// The byte of the file, from 0.
     offset: u32,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FurtherLabel<'a> {
     path: String,
     range: Option<Range>,
     message: &'a str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Mending<'a> {
     applicability: Applicability,
     message: &'a str,
     edits: Vec<Change<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Change<'a> {
     path: String,
     range: Option<Range>,
     text: &'a str,
+}
+
+/// The JSON Schema of the document.
+pub fn schema() -> serde_json::Value {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Document<'_>>().to_value()
 }
 
 /// Writes the report as one JSON document on one line.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Applicability, Diagnostic, Level};
@@ -22,7 +23,7 @@ pub struct Report<'a> {
 }
 
 /// How many there are of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Summary {
     /// Files looked at.
     pub files: usize,

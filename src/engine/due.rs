@@ -136,7 +136,7 @@ impl View<'_> {
     fn guards(&self, fork: &Fork, outlook: &mut Outlook) {
         let Self { session, config, stamps, now, .. } = *self;
         self.tag_filter(fork, outlook);
-        if session.mode == Some(PermissionMode::Plan) && !config.wake_in_plan_mode {
+        if mode_forbids_wakes(session, config) {
             outlook.blocked(Reason::PlanMode);
         }
         if let Some(gap) = fork.throttle
@@ -205,6 +205,11 @@ impl Outlook {
             self.reasons.push(reason(until));
         }
     }
+}
+
+/// Whether the session is left alone because it plans.
+pub(super) fn mode_forbids_wakes(session: &Session, config: &Config) -> bool {
+    session.mode == Some(PermissionMode::Plan) && !config.wake_in_plan_mode
 }
 
 /// The instant at which a wake goes out for a window that opened at `opened`.

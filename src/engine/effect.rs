@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::id::{ClientProcess, PollId, SessionId, TicketId, WakeId};
+use super::record::Record;
 
 /// A request to the engine's surroundings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub enum Effect {
     },
     /// Refuse the spawn.
     Deny(Denial),
+    /// Keep this of a ticket, in place of what was kept of it before.
+    Record(Box<Record>),
     /// Find out whether the client of a session is alive, and say so with an event.
     Probe {
         /// The session.

@@ -1,7 +1,7 @@
 //! Forks that are held back: they came due together with others and start when those have ended.
 
 use super::id::{SessionId, WakeId};
-use super::session::{Held, Session};
+use super::session::{Delivery, Held, Session, Turn, WAKE_UNHEARD};
 use super::ticket::{Ticket, TicketState};
 use super::{State, Work};
 use crate::ir::{ForkName, Program, Time};
@@ -54,7 +54,8 @@ impl Session {
         })
     }
 
-    /// When the last of the runs that a held fork waits for counts as ended; `None` if it waits for anything else.
+    /// When the last of those that a held fork waits for is waited for no longer if nothing is heard of it; `None` if
+    /// something else must happen first.
     fn released_by_time(&self, held: &Held, now: Time) -> Option<Time> {
         let mut latest = None;
         for name in &held.after {
@@ -65,7 +66,11 @@ impl Session {
             else {
                 continue;
             };
-            latest = latest.max(Some(ticket.live_run(now)?.ages_out()));
+            let until = match &ticket.state {
+                TicketState::Open => self.given_up_on(ticket)?,
+                TicketState::Redeemed(_) | TicketState::Void => ticket.live_run(now)?.ages_out(),
+            };
+            latest = latest.max(Some(until));
         }
         latest
     }
@@ -74,9 +79,21 @@ impl Session {
     fn is_awaited(&self, ticket: &Ticket, now: Time) -> bool {
         match &ticket.state {
             // Not spawned by the end of the turn that was to spawn it: absent.
-            TicketState::Open => self.wakes.iter().any(|wake| wake.id == ticket.wake && !wake.answered),
+            TicketState::Open => {
+                let answered = self.wakes.iter().all(|wake| wake.id != ticket.wake || wake.answered);
+                !answered && self.given_up_on(ticket).is_none_or(|until| now < until)
+            }
             TicketState::Redeemed(_) => ticket.live_run(now).is_some(),
             TicketState::Void => false,
+        }
+    }
+
+    /// When a ticket that is open is waited for no longer, if no turn begins that could redeem it.
+    fn given_up_on(&self, ticket: &Ticket) -> Option<Time> {
+        let wake = self.wakes.iter().find(|wake| wake.id == ticket.wake)?;
+        match self.turn {
+            Turn::Ended { at } if wake.delivery == Delivery::Arrived => Some(at.max(wake.at).after(WAKE_UNHEARD)),
+            _ => None,
         }
     }
 

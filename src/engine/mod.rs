@@ -16,6 +16,7 @@ mod gauge;
 mod held;
 mod id;
 mod reason;
+mod record;
 mod session;
 mod spawn;
 mod stamps;
@@ -23,8 +24,8 @@ mod ticket;
 mod turn;
 mod wake;
 
-#[cfg(test)]
-mod properties;
+#[cfg(any(test, feature = "simulation"))]
+pub mod simulation;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -48,6 +49,7 @@ use gauge::Windows;
 pub use gauge::{Gauge, WindowSign};
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 pub use reason::Reason;
+pub use record::Record;
 pub use session::{Delivery, Held, Pause, Poll, Session, Turn, Wake};
 pub use stamps::Stamps;
 pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger, call_description};
@@ -78,10 +80,12 @@ impl State {
             Event::GaugeRead { session, tokens, window } => self.gauge_read(&mut work, &session, tokens, window),
             Event::Parked { session, poll, mark } => self.parked(&mut work, &session, poll, mark),
             Event::PollDropped { session, poll } => self.poll_dropped(&mut work, &session, poll),
-            Event::WakeDelivered(session) => {
-                if let Some(session) = self.sessions.get_mut(&session) {
+            Event::WakeDelivered(id) => {
+                if let Some(session) = self.sessions.get_mut(&id) {
                     session.wake_arrived();
                 }
+                // From now on its turn is awaited, and not for ever.
+                self.settle(&mut work, &id);
             }
             Event::ClientGone(session) => self.end_session(&mut work, &session),
             Event::ClientAlive(session) => {
@@ -217,8 +221,12 @@ impl State {
 
     fn poll_dropped(&mut self, work: &mut Work<'_>, id: &SessionId, poll: PollId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
-        if session.poll.as_ref().is_some_and(|parked| parked.id == poll) {
+        let was_parked = session.poll.as_ref().is_some_and(|parked| parked.id == poll);
+        if was_parked {
             session.poll = None;
+        }
+        // The hook that a wake was sent to can vanish with it, together with its client.
+        if was_parked || session.unconfirmed_wake().is_some() {
             session.orphan_check = Some(work.now.after(session::ORPHAN_GRACE));
         }
         self.settle(work, id);
@@ -242,6 +250,7 @@ impl State {
         self.withdraw_unconfirmed_wake(work, id);
         self.drop_held(work, id);
         let Some(session) = self.sessions.remove(id) else { return };
+        work.effects.extend(session.last_records(work.now));
         if let Some(poll) = session.poll {
             work.effects.push(Effect::Release { poll: poll.id });
         }

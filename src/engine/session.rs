@@ -21,6 +21,13 @@ const WAKES_KEPT: usize = 64;
 /// woken again and again is worse off than one that is not woken.
 const MOST_OFFERS: u8 = 3;
 
+/// How long a client whose turn has ended can take to begin the next one with a wake that has got through. One that
+/// waits for its user begins at once; what it has not begun by then it never will.
+pub(super) const WAKE_UNHEARD: Seconds = match Seconds::new(30) {
+    Some(length) => length,
+    None => Seconds::ZERO,
+};
+
 /// After a parked hook went away without a further event, how long before asking whether the client still lives.
 pub(super) const ORPHAN_GRACE: Seconds = match Seconds::new(90) {
     Some(length) => length,
@@ -74,6 +81,9 @@ pub struct Session {
     pub(super) orphan_check: Option<Time>,
     /// The latest turns, oldest first.
     turns: VecDeque<PromptId>,
+    /// The last Stop that was taken in.
+    #[serde(default)]
+    pub(super) last_stop: Option<Mark>,
     /// When the hook that told of the newest turn was started.
     newest_turn_at: Option<Time>,
     /// When this session next needs a tick. Every change of the session renews it. Kept with the rest, since what a
@@ -133,7 +143,11 @@ pub struct Wake {
     pub at: Time,
     /// How many times it was sent.
     pub offers: u8,
-    /// Whether the turn it asked for has ended: what was not spawned by then is not waited for.
+    /// Whether the turn it asked for has begun. After it has got through, the client may first tell the session of
+    /// something else.
+    #[serde(default)]
+    pub heard: bool,
+    /// Whether that turn has ended: what was not spawned by then is not waited for.
     #[serde(default)]
     pub answered: bool,
     /// Whether it got through.
@@ -209,6 +223,7 @@ impl Session {
             background: BTreeMap::new(),
             orphan_check: None,
             turns: VecDeque::new(),
+            last_stop: None,
             newest_turn_at: None,
             deadline: None,
         }
@@ -264,11 +279,30 @@ impl Session {
         }
     }
 
-    /// A turn has ended: what the wakes before it asked for was done in it or will not be. One that never got through is
-    /// given up.
+    /// A turn was begun by a wake: by the oldest of those that no turn has answered yet.
+    pub(super) fn wake_heard(&mut self) {
+        self.wake_arrived();
+        let unanswered = |wake: &&mut Wake| wake.delivery == Delivery::Arrived && !wake.answered;
+        let mut unanswered = self.wakes.iter_mut().filter(unanswered);
+        if let Some(wake) = unanswered.next().filter(|wake| !wake.heard) {
+            wake.heard = true;
+        }
+    }
+
+    /// A ticket is presented: its wake has been heard, and so has every earlier one.
+    pub(super) fn wake_heard_by_ticket(&mut self, ticket: TicketId) {
+        self.wake_arrived();
+        let presented = self.tickets.iter().find(|known| known.id == ticket).map(|ticket| ticket.wake);
+        for wake in self.wakes.iter_mut().filter(|wake| Some(wake.id) <= presented) {
+            wake.heard = true;
+        }
+    }
+
+    /// A turn has ended: what the wakes that were heard asked for was done in it or will not be. One that never got
+    /// through is given up.
     pub(super) fn answer_wakes(&mut self) {
         for wake in &mut self.wakes {
-            wake.answered |= wake.delivery != Delivery::Sent || wake.offers >= MOST_OFFERS;
+            wake.answered |= wake.heard || wake.delivery == Delivery::Withdrawn || wake.offers >= MOST_OFFERS;
         }
     }
 

@@ -41,7 +41,7 @@ impl State {
         if holder.id != *id {
             return Err(Denial::Foreign);
         }
-        holder.wake_arrived();
+        holder.wake_heard_by_ticket(wanted);
         if !holder.newest_tickets().contains(&wanted) {
             return Err(Denial::Spent);
         }
@@ -89,7 +89,8 @@ impl State {
             run.tool_use.get_or_insert_with(|| tool_use.clone());
             run.last_sign = work.now;
         }
-        session.wake_arrived();
+        let ticket = ticket.id;
+        session.wake_heard_by_ticket(ticket);
     }
 
     pub(super) fn spawn_failed(&mut self, id: &SessionId, tool_use: &ToolUseId) {
@@ -117,7 +118,8 @@ impl State {
         let oldest = session.open_tickets().next();
         if let Some(ticket) = oldest {
             ticket.take_agent(work.now, agent);
-            session.wake_arrived();
+            let ticket = ticket.id;
+            session.wake_heard_by_ticket(ticket);
         }
     }
 

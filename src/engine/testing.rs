@@ -50,6 +50,8 @@ pub(super) struct Play {
     pub(super) woken: Vec<(Time, SessionId, Vec<String>)>,
     /// The hooks released without a wake.
     pub(super) released: Vec<PollId>,
+    /// What is kept of each ticket.
+    pub(super) records: BTreeMap<TicketId, Record>,
     polls: u64,
     turns: BTreeMap<SessionId, u64>,
     calls: u64,
@@ -70,6 +72,7 @@ impl Play {
             now: at(0),
             woken: Vec::new(),
             released: Vec::new(),
+            records: BTreeMap::new(),
             polls: 0,
             turns: BTreeMap::new(),
             calls: 0,
@@ -95,7 +98,12 @@ impl Play {
 
     /// Something happens now.
     pub(super) fn event(&mut self, event: Event) -> Vec<Effect> {
-        let effects = self.state.apply(self.now, &self.programs, event);
+        let mut effects = self.state.apply(self.now, &self.programs, event);
+        effects.retain(|effect| {
+            let Effect::Record(record) = effect else { return true };
+            self.records.insert(record.ticket.id, (**record).clone());
+            false
+        });
         for effect in &effects {
             match effect {
                 Effect::Wake { session, wake, .. } => {
@@ -104,7 +112,7 @@ impl Play {
                     self.woken.push((self.now, session.clone(), names));
                 }
                 Effect::Release { poll } => self.released.push(*poll),
-                Effect::Allow { .. } | Effect::Deny(_) | Effect::Probe { .. } => {}
+                Effect::Allow { .. } | Effect::Deny(_) | Effect::Probe { .. } | Effect::Record(_) => {}
             }
         }
         effects

@@ -537,6 +537,15 @@ fn a_session_whose_hook_went_away_is_asked_after() {
 }
 
 #[test]
+fn a_session_whose_hook_vanished_with_a_wake_is_asked_after_too() {
+    let mut play = Play::with(vec![fork("a", 10)]);
+    let poll = play.turn("s");
+    play.until(at(10));
+    play.event(Event::PollDropped { session: "s".into(), poll });
+    assert_eq!(play.state.next_deadline(), Some(at(100)));
+}
+
+#[test]
 fn forks_come_and_go_while_the_session_is_parked() {
     let mut play = Play::with(vec![fork("a", 10)]);
     play.turn("s");
@@ -731,6 +740,35 @@ fn a_predecessor_that_was_never_spawned_does_not_block() {
     play.prompt("s", Prompt::Wake);
     play.stop("s");
     assert_eq!(play.names(), [["a"], ["b"]], "absent by the Stop that ends the wake turn");
+}
+
+#[test]
+fn a_turn_between_a_wake_and_its_own_turn_makes_nobody_absent() {
+    let forks = || vec![fork("a", 10), after(fork("b", 10), &["a"]), after(fork("c", 10), &["b"])];
+    let mut play = Play::with(forks());
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    // The end of a wakes b; the client takes the wake in, and tells the session of the end first.
+    play.until(at(20));
+    play.finish("s", &agents[0]);
+    play.until(at(25));
+    assert_eq!(play.names(), [["a"], ["b"]], "b has not had its turn yet");
+    let agents = play.obey("s");
+    play.finish("s", &agents[0]);
+    assert_eq!(play.names(), [["a"], ["b"], ["c"]]);
+
+    // A wake that got through and that nothing comes of holds nobody for the whole pause.
+    let mut play = Play::with(forks());
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    play.until(at(20));
+    play.finish("s", &agents[0]);
+    play.until(at(49));
+    assert_eq!(play.names(), [["a"], ["b"]]);
+    play.until(at(50));
+    assert_eq!(play.names(), [["a"], ["b"], ["c"]]);
 }
 
 #[test]

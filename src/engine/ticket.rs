@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Outcome, TaskNotice, Usage};
 use super::id::{TaskId, TicketId, ToolUseId, WakeId};
+use super::record::Stage;
 use super::stamps::Before;
 use crate::ir::{ForkName, Moment, Seconds, Time};
 
@@ -39,6 +40,9 @@ pub struct Ticket {
     pub failures: u8,
     /// Where it stands.
     pub state: TicketState,
+    /// Where it stood when it was last recorded.
+    #[serde(default)]
+    pub(super) recorded: Option<Stage>,
 }
 
 /// Where a ticket stands.

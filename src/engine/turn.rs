@@ -52,7 +52,7 @@ impl State {
             Prompt::Human => true,
             // A hook's feedback that comes after a wake of ours is most likely that wake, whatever it looks like.
             Prompt::Wake | Prompt::OtherHook => {
-                session.wake_arrived();
+                session.wake_heard();
                 false
             }
             Prompt::Tasks(notices) => notices.into_iter().fold(false, |foreign, notice| {
@@ -88,11 +88,17 @@ impl State {
         if order == StopOrder::Late {
             return;
         }
+        // A hook that parks anew, since the daemon it was parked at went away, tells of its Stop anew. That is no news:
+        // above all it is no sign that a wake has arrived which was issued since.
+        if session.last_stop.as_ref() == Some(mark) && matches!(session.turn, Turn::Ended { .. }) {
+            return;
+        }
+        session.last_stop = Some(mark.clone());
         session.remember_turn(mark);
         session.mode = mode.or(session.mode);
         session.turn = Turn::Ended { at: work.now };
         if kind == TurnKind::HookAsked {
-            session.wake_arrived();
+            session.wake_heard();
         }
         match &mut session.pause {
             None => session.pause = Some(Pause::beginning(work.now)),
@@ -140,7 +146,8 @@ impl State {
                 .filter(|ticket| call_description(&ticket.fork) == task.description && ticket.can_take_agent());
             if let Some(ticket) = unlinked.next() {
                 ticket.take_agent(work.now, &task.id);
-                session.wake_arrived();
+                let ticket = ticket.id;
+                session.wake_heard_by_ticket(ticket);
             }
         }
         let ours: BTreeSet<TaskId> = session.runs().filter_map(|run| run.agent.clone()).collect();

@@ -50,12 +50,17 @@ impl State {
         }
         self.forget_held_without_fork(work, id, &program);
         let next = self.wake_or_wait(work, id, &program);
+        self.record_changes(work, id);
         self.reckon_deadline(id, &program, next);
     }
 
     /// Wakes a parked session if there is a reason to. Returns when to look again.
     fn wake_or_wait(&mut self, work: &mut Work<'_>, id: &SessionId, program: &Program) -> Option<Time> {
         let session = self.sessions.get_mut(id).filter(|session| session.is_parked())?;
+        if due::mode_forbids_wakes(session, program.config()) {
+            // Not even a wake that was issued before, nor one for forks that were held back.
+            return self.consider(work, id, program);
+        }
         if let Some(wake) = session.wake_to_offer().map(|wake| wake.id) {
             self.send(work, id, wake);
             return None;
@@ -203,13 +208,21 @@ impl State {
             before,
             failures: 0,
             state: TicketState::Open,
+            recorded: None,
         });
     }
 
     fn record_and_send(&mut self, work: &mut Work<'_>, id: &SessionId, wake: WakeId) {
         if let Some(session) = self.sessions.get_mut(id) {
             let at = work.now;
-            session.add_wake(Wake { id: wake, at, offers: 0, answered: false, delivery: Delivery::Sent });
+            session.add_wake(Wake {
+                id: wake,
+                at,
+                offers: 0,
+                heard: false,
+                answered: false,
+                delivery: Delivery::Sent,
+            });
         }
         self.send(work, id, wake);
     }
@@ -225,13 +238,15 @@ impl State {
         }
     }
 
-    /// The stamps of a session's project have moved: tag throttles of other sessions may begin or end.
+    /// The stamps of a session's conversation and project have moved: throttles of other sessions may begin or end.
     pub(super) fn unsettle_neighbours(&self, work: &mut Work<'_>, id: &SessionId) {
         let Some(session) = self.sessions.get(id) else { return };
-        if work.programs.iter().all(|(_, program)| program.config().tag_throttles.is_empty()) {
-            return;
-        }
-        let neighbours = self.sessions.values().filter(|other| other.root == session.root && other.id != *id);
+        let tags_matter = work.programs.iter().any(|(_, program)| !program.config().tag_throttles.is_empty());
+        let neighbours = self.sessions.values().filter(|other| {
+            let shares_tags = tags_matter && other.root == session.root;
+            // Two clients can go on with one conversation at the same time.
+            other.id != *id && (shares_tags || other.conversation == session.conversation)
+        });
         work.unsettled.extend(neighbours.map(|other| other.id.clone()));
     }
 

@@ -93,6 +93,15 @@ pub enum Absence {
     Accept,
 }
 
+/// How long to wait for the daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// Until there is a connection, which may take starting a daemon.
+    pub connection: Duration,
+    /// From then on until there is a reply.
+    pub reply: Duration,
+}
+
 /// A process's way to the daemon.
 #[derive(Debug)]
 pub struct Client<'a> {
@@ -106,14 +115,14 @@ impl<'a> Client<'a> {
         Self { home, launcher: Launcher::default() }
     }
 
-    /// Asks once and waits for the answer, in `patience` all in all.
-    pub fn ask(&mut self, request: &Request, absence: Absence, patience: Duration) -> Result<Reply, ClientError> {
-        let until = Instant::now() + patience;
+    /// Asks once and waits for the answer.
+    pub fn ask(&mut self, request: &Request, absence: Absence, patience: Patience) -> Result<Reply, ClientError> {
+        let until = Instant::now() + patience.connection;
         let mut outcome = Err(ClientError::Absent);
         for _ in 0..ATTEMPTS {
             outcome = self.connect(absence, until).and_then(|mut connection| {
                 connection.send(request)?;
-                connection.receive(Some(until))
+                connection.receive(Some(Instant::now() + patience.reply))
             });
             match &outcome {
                 Err(ClientError::Broken(_)) => {}
@@ -184,7 +193,7 @@ enum Greeting {
 impl Connection {
     /// Connects to the socket of `home`, or else to the one that the running daemon has recorded: another login of
     /// the same user may have started it, with another folder for sockets.
-    fn to_daemon_of(home: &Home, until: Instant) -> Result<Self, ClientError> {
+    pub fn to_daemon_of(home: &Home, until: Instant) -> Result<Self, ClientError> {
         match Self::open(home.socket(), until) {
             Err(ClientError::Absent) => match home.recorded_socket() {
                 Some(path) if path != home.socket() => Self::open(&path, until),

@@ -78,7 +78,7 @@ impl Entry<'_> {
         Ok(())
     }
 
-    fn read(at: i64, kind: &str, body: &str) -> Option<Self> {
+    pub(super) fn read(at: i64, kind: &str, body: &str) -> Option<Self> {
         let at = Time::from_millis(at);
         match kind {
             EVENT => serde_json::from_str(body).ok().map(|event| Self::Event { at, event: Box::new(event) }),
@@ -152,11 +152,16 @@ pub(super) fn ticket_id(number: i64) -> TicketId {
     TicketId::new(u64::try_from(number).unwrap_or(0))
 }
 
+/// The value in a column of that name.
+pub(super) fn json_of<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    json(row, row.as_ref().column_index(column)?)
+}
+
 pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
-fn text(value: &impl Serialize) -> rusqlite::Result<String> {
+pub(super) fn text(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }

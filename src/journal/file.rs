@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::JournalError;
+use super::{JournalError, history};
 
 /// The format written, kept in the database's `user_version`. Raised by any change that an older version of this
 /// program would misread.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 const SCHEMA: &str = "
     CREATE TABLE entry (
@@ -72,9 +72,13 @@ fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
     // Half a megabyte: the daemon is to stay small.
     db.pragma_update(None, "cache_size", -512)?;
     db.pragma_update(None, "journal_size_limit", 1024 * 1024)?;
-    if format == 0 {
+    if format < FORMAT {
         let transaction = db.transaction()?;
-        transaction.execute_batch(SCHEMA)?;
+        if format == 0 {
+            transaction.execute_batch(SCHEMA)?;
+        }
+        // From format 1: the daemon's first event records what is known of the tickets of all sessions.
+        transaction.execute_batch(history::SCHEMA)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
     }

@@ -2,7 +2,7 @@
 //!
 //! SQLite in the base folder. Entries are only ever added: an event with its time, or another program coming into
 //! force at a launch folder. The state is their fold; a snapshot now and then keeps the fold short and lets old
-//! entries go. Tickets lie beside: what each token stands for. Nothing here decides anything, and nothing here reads
+//! entries go. Tickets lie beside: what each token stands for. So does history: what became of each ticket. Nothing here decides anything, and nothing here reads
 //! a clock.
 //!
 //! One [`Journal::commit`] is one transaction: an entry together with the tickets of the wake it caused. So a wake
@@ -10,6 +10,7 @@
 
 mod entry;
 mod file;
+mod history;
 
 #[cfg(test)]
 mod tests;
@@ -20,12 +21,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::engine::{State, TicketId};
+use crate::engine::{Record, State, TicketId};
 use crate::host::protocol::{Instructions, Token};
 use crate::ir::{Programs, Time};
 
 pub use entry::Entry;
 pub use file::newer_format;
+pub use history::{PastEnd, PastRun, Reader, Wanted};
 
 /// After so many entries it is time for a snapshot: reading them all back takes a few milliseconds.
 const ENTRIES_PER_SNAPSHOT: u32 = 2000;
@@ -87,8 +89,31 @@ pub struct Journal {
     since_snapshot: u32,
     /// An entry could not be written: from then on only a snapshot says the truth.
     behind: bool,
-    /// Tickets that could not be written.
-    unsaved: Vec<(TicketId, Instructions)>,
+    /// What could not be written.
+    unsaved: Issued,
+}
+
+/// What is written beside an entry: what its event has issued or changed.
+#[derive(Debug, Default)]
+pub struct Issued {
+    /// New tickets, and what each stands for.
+    pub tickets: Vec<(TicketId, Instructions)>,
+    /// What is to be kept of tickets.
+    pub records: Vec<Record>,
+}
+
+impl Issued {
+    fn insert(&self, db: &Connection) -> rusqlite::Result<()> {
+        for (id, instructions) in &self.tickets {
+            entry::insert_ticket(db, *id, instructions)?;
+        }
+        self.records.iter().try_for_each(|record| history::insert(db, record))
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.tickets.append(&mut other.tickets);
+        self.records.append(&mut other.records);
+    }
 }
 
 /// What a journal was opened to.
@@ -136,28 +161,28 @@ impl Journal {
                 folded.unreadable
             )]
         };
-        let journal = Self { db, since_snapshot: folded.entries, behind: false, unsaved: Vec::new() };
+        let journal = Self { db, since_snapshot: folded.entries, behind: false, unsaved: Issued::default() };
         Ok(Opened { journal, state, programs, notes })
     }
 
-    /// Writes what happened and the tickets issued with it, all or nothing, and lasting. `state` and `programs` are
+    /// Writes what happened, and what was issued or changed by it, all or nothing, and lasting. `state` and `programs` are
     /// what they have become by it.
     ///
     /// After an error the next commit writes all that was missed.
     pub fn commit(
         &mut self,
         entry: &Entry<'_>,
-        tickets: Vec<(TicketId, Instructions)>,
+        issued: Issued,
         state: &State,
         programs: &Programs,
     ) -> rusqlite::Result<()> {
         let outcome = if self.behind {
-            self.unsaved.extend(tickets);
+            self.unsaved.append(issued);
             self.write_snapshot(state, programs)
         } else {
-            let outcome = self.append(entry, &tickets);
+            let outcome = self.append(entry, &issued);
             if outcome.is_err() {
-                self.unsaved.extend(tickets);
+                self.unsaved.append(issued);
             }
             outcome
         };
@@ -181,7 +206,7 @@ impl Journal {
 
     /// What the ticket stands for that this token stands for, and its number.
     pub fn by_token(&self, token: &Token) -> rusqlite::Result<Option<(TicketId, Instructions)>> {
-        if let Some((id, instructions)) = self.unsaved.iter().find(|(_, unsaved)| unsaved.ticket == *token) {
+        if let Some((id, instructions)) = self.unsaved.tickets.iter().find(|(_, unsaved)| unsaved.ticket == *token) {
             return Ok(Some((*id, instructions.clone())));
         }
         self.db
@@ -192,7 +217,7 @@ impl Journal {
 
     /// What a ticket stands for.
     pub fn by_ticket(&self, ticket: TicketId) -> rusqlite::Result<Option<Instructions>> {
-        if let Some((_, instructions)) = self.unsaved.iter().find(|(id, _)| *id == ticket) {
+        if let Some((_, instructions)) = self.unsaved.tickets.iter().find(|(id, _)| *id == ticket) {
             return Ok(Some(instructions.clone()));
         }
         self.db
@@ -201,12 +226,10 @@ impl Journal {
             .optional()
     }
 
-    fn append(&mut self, entry: &Entry<'_>, tickets: &[(TicketId, Instructions)]) -> rusqlite::Result<()> {
+    fn append(&mut self, entry: &Entry<'_>, issued: &Issued) -> rusqlite::Result<()> {
         let transaction = self.db.transaction()?;
         entry.insert(&transaction)?;
-        for (id, instructions) in tickets {
-            entry::insert_ticket(&transaction, *id, instructions)?;
-        }
+        issued.insert(&transaction)?;
         transaction.commit()?;
         self.since_snapshot += 1;
         Ok(())
@@ -215,14 +238,14 @@ impl Journal {
     fn write_snapshot(&mut self, state: &State, programs: &Programs) -> rusqlite::Result<()> {
         let bound = Time::from_millis(state.now().as_millis().saturating_sub(KEPT_MILLIS));
         let transaction = self.db.transaction()?;
-        for (id, instructions) in &self.unsaved {
-            entry::insert_ticket(&transaction, *id, instructions)?;
-        }
+        self.unsaved.insert(&transaction)?;
         entry::insert_snapshot(&transaction, state, programs)?;
         transaction.execute("DELETE FROM entry WHERE at < ?1", params![bound.as_millis()])?;
         transaction.execute("DELETE FROM ticket WHERE issued < ?1", params![bound.as_millis()])?;
+        let bound = state.now().as_millis().saturating_sub(history::KEPT_MILLIS);
+        transaction.execute("DELETE FROM run WHERE issued < ?1", params![bound])?;
         transaction.commit()?;
-        self.unsaved.clear();
+        self.unsaved = Issued::default();
         self.since_snapshot = 0;
         Ok(())
     }

@@ -12,7 +12,7 @@ fn tick(journal: &mut Journal, state: &mut State, programs: &Programs, at: i64) 
     let at = Time::from_millis(at);
     state.apply(at, programs, Event::Tick);
     let entry = Entry::Event { at, event: Box::new(Event::Tick) };
-    journal.commit(&entry, Vec::new(), state, programs).unwrap();
+    journal.commit(&entry, Issued::default(), state, programs).unwrap();
 }
 
 fn entries(journal: &Journal) -> i64 {
@@ -47,9 +47,9 @@ fn one_from_a_newer_version_is_left_alone_and_said_so() {
     drop(db);
     let before = fs::read(&path).unwrap();
     let error = Journal::open(&path).unwrap_err();
-    assert!(error.to_string().contains("was written by a newer version of autofork (format 2, known up to 1)"));
+    assert!(error.to_string().contains("was written by a newer version of autofork (format 3, known up to 2)"));
     assert_eq!(fs::read(&path).unwrap(), before);
-    assert_eq!(newer_format(&path), Some(2));
+    assert_eq!(newer_format(&path), Some(3));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 

@@ -127,6 +127,20 @@ impl Sources {
         texts.into_iter()
     }
 
+    /// The paths of all texts, in no particular order.
+    pub fn paths(&self) -> impl Iterator<Item = &Arc<Path>> {
+        self.by_path.keys()
+    }
+
+    /// Adds the texts of others, in place of earlier ones at their paths.
+    pub fn extend(&mut self, others: Self) {
+        if self.by_path.is_empty() {
+            *self = others;
+        } else {
+            self.by_path.extend(others.by_path);
+        }
+    }
+
     fn source_of(&self, path: &Path) -> Result<&Arc<Source>, Error> {
         self.get(path).ok_or(Error::FileMissing)
     }

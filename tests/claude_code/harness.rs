@@ -1,6 +1,8 @@
 //! The scripted model itself. A scenario that passes because the model did nothing would prove nothing, so what it does
 //! is pinned here, without the client.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::scene::tickets;
@@ -66,7 +68,7 @@ fn the_model_makes_the_calls_of_a_wake_text_and_then_ends_its_turn() {
     let mut started = woken();
     let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "launched"});
     started.extend([call(DIARY), json!({"role": "user", "content": [result]})]);
-    assert_eq!(answer(Conduct::Obedient, &started), ["Forks started."]);
+    assert_eq!(answer(Conduct::Obedient, &started), ["Done."]);
 }
 
 #[test]
@@ -93,6 +95,44 @@ fn a_fork_reports_and_reads_its_file_when_it_was_told_no_more_than_that() {
     assert_eq!(answer(Conduct::Obedient, &fork("Write.\nOnly this.")), ["report of Write."]);
     let unredeemed = answer(Conduct::Obedient, &fork("Ticket one: read \"/p/forks/a b/diary.md\" and follow it."));
     assert_eq!(unredeemed, [r#"Read {"file_path":"/p/forks/a b/diary.md"}"#]);
+}
+
+#[test]
+fn a_model_is_directed_by_lines_of_a_prompt() {
+    let directed = "Please.\ncall Bash {\"command\":\"true\"}\ncall nobody\ncall Read {\"file_path\":\"/p\"}";
+    let calls = [r#"Bash {"command":"true"}"#, r#"Read {"file_path":"/p"}"#];
+    assert_eq!(answer(Conduct::Obedient, &[user(directed)]), calls);
+
+    let model = Scripted::new(Conduct::Obedient);
+    let spent = |messages: &[Value]| {
+        let usage = model.answer(&request(messages)).usage;
+        usage.input + usage.cache_read + usage.cache_creation
+    };
+    let mut messages = vec![user("hello")];
+    assert_eq!(spent(&messages), 40_000);
+    messages.push(user("The context holds 70000 tokens."));
+    assert_eq!(spent(&messages), 70_000);
+    messages.extend([user("The context holds 5 tokens."), user("and now?")]);
+    assert_eq!(spent(&messages), 5, "the last word counts");
+
+    let delay = |directive| model.answer(&request(&fork(directive))).delay;
+    assert_eq!(delay("Write.\nThink for 3 seconds.\nStop."), Duration::from_secs(3));
+    assert_eq!(delay("Write.\nStop."), Duration::ZERO);
+}
+
+#[test]
+fn a_model_that_stops_its_first_forks_stops_no_others() {
+    let launch = |agent: &str| {
+        let text = format!("Async agent launched successfully.\nagentId: {agent} (internal ID)");
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": text}]})
+    };
+    let mut messages = woken();
+    assert_eq!(answer(Conduct::StopsFirstForks, &messages).len(), 2);
+    messages.extend([call(DIARY), launch("a1b2")]);
+    assert_eq!(answer(Conduct::StopsFirstForks, &messages), [r#"TaskStop {"task_id":"a1b2"}"#]);
+    let stop = json!([{"type": "tool_use", "id": "toolu_2", "name": "TaskStop", "input": {"task_id": "a1b2"}}]);
+    messages.extend([json!({"role": "assistant", "content": stop}), launch("c3d4")]);
+    assert_eq!(answer(Conduct::StopsFirstForks, &messages), ["Done."]);
 }
 
 #[test]

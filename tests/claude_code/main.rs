@@ -7,10 +7,15 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod batches;
+mod context;
 mod disobedience;
 mod fallback;
 mod firing;
+mod guards;
 mod harness;
+mod life;
 mod outages;
 mod plugin;
 mod scene;
+mod standing;

@@ -1,7 +1,10 @@
 //! A session with forks, as the scenarios set it up and look at it.
 
+use std::rc::Rc;
 use std::thread::sleep;
 use std::time::Duration;
+
+use autofork::engine::SessionId;
 
 use crate::support::client::{Client, Permissions, SOON};
 use crate::support::install;
@@ -16,7 +19,7 @@ pub(crate) struct Scene {
     /// Dropped first: the client must be gone before its server and its folders are.
     pub(crate) client: Client,
     pub(crate) api: MockApi,
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: Rc<Sandbox>,
 }
 
 /// Text of a fork's body that stands nowhere else. It is not the first line, which the scripted model's reports quote.
@@ -38,6 +41,21 @@ pub(crate) fn sandbox(forks: &[&str]) -> Sandbox {
     sandbox
 }
 
+/// A sandbox without forks, and with this configuration.
+pub(crate) fn configured(config: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(".autofork/config.toml", config);
+    sandbox
+}
+
+/// Gives a sandbox's project a fork with these further keys in its frontmatter, and these stage directions for the
+/// model in its body.
+pub(crate) fn add_fork(sandbox: &Sandbox, fork: &str, keys: &str, directions: &str) {
+    let body = body_of(fork);
+    let text = format!("---\nfork: true\n{keys}---\nKeep the {fork}.\n\n{body}\n{directions}\n");
+    sandbox.write(&format!(".autofork/forks/{fork}.md"), &text);
+}
+
 impl Scene {
     /// A session with these forks and a model of this conduct; `None` if there is no client, which was said.
     pub(crate) fn start(forks: &[&str], conduct: Conduct) -> Option<Self> {
@@ -46,9 +64,31 @@ impl Scene {
 
     /// A session in a sandbox that the scenario prepared.
     pub(crate) fn start_in(sandbox: Sandbox, conduct: Conduct, permissions: Permissions) -> Option<Self> {
+        Self::start_with(Rc::new(sandbox), conduct, permissions, &[])
+    }
+
+    /// Another session in the project of this one. Its model is another one too.
+    pub(crate) fn neighbour(&self, conduct: Conduct, permissions: Permissions) -> Option<Self> {
+        Self::start_with(Rc::clone(&self.sandbox), conduct, permissions, &[])
+    }
+
+    /// Leaves the client as a person does, and starts another one that goes on with the session.
+    #[track_caller]
+    pub(crate) fn resume(self, session: &SessionId, conduct: Conduct, permissions: Permissions) -> Option<Self> {
+        let mut earlier = self;
+        assert!(earlier.client.quit(), "the client did not leave by itself");
+        Self::start_with(Rc::clone(&earlier.sandbox), conduct, permissions, &["--resume", session.as_str()])
+    }
+
+    fn start_with(
+        sandbox: Rc<Sandbox>,
+        conduct: Conduct,
+        permissions: Permissions,
+        arguments: &[&str],
+    ) -> Option<Self> {
         let program = install::client_or_skip()?;
         let api = MockApi::start(Scripted::new(conduct));
-        let client = Client::start(&program, &sandbox, &api, permissions);
+        let client = Client::start(&program, &sandbox, &api, permissions, arguments);
         Some(Self { client, api, sandbox })
     }
 
@@ -92,10 +132,16 @@ impl Scene {
     /// the model.
     #[track_caller]
     pub(crate) fn assert_quiet(&self) {
+        self.assert_quiet_for(TWO_DEADLINES);
+    }
+
+    /// Checks the same for a time of the scenario's choice.
+    #[track_caller]
+    pub(crate) fn assert_quiet_for(&self, time: Duration) {
         // The answer to the last request, and the hooks after it, are still on their way.
         sleep(Duration::from_secs(2));
         let before = self.api.requests().len();
-        sleep(TWO_DEADLINES);
+        sleep(time);
         let since: Vec<String> = self.api.requests()[before..].iter().map(Request::to_string).collect();
         assert!(since.is_empty(), "the session was to stay quiet, but there came:\n{}", since.join("\n"));
     }
@@ -122,7 +168,7 @@ impl Scene {
     }
 
     #[track_caller]
-    fn wait<T>(&self, what: &str, look: impl Fn(&[Request]) -> Option<T>) -> T {
+    pub(crate) fn wait<T>(&self, what: &str, look: impl Fn(&[Request]) -> Option<T>) -> T {
         match self.api.wait_for(SOON, look) {
             Some(found) => found,
             None => panic!("{what} was awaited and never came"),

@@ -136,3 +136,82 @@ fn forks_are_read_again_before_they_fire() {
     let wake = await_wake(&client, hook);
     assert_eq!(client.calls_asked_for(&wake).len(), 1, "{wake}");
 }
+
+#[test]
+fn the_end_of_a_client_ends_its_session_even_in_the_middle_of_a_turn() {
+    let stage = stage(&[]);
+    let mut command = std::process::Command::new("sleep");
+    let (player, ()) = stage.start(command.arg("60"), |_| ()).unwrap();
+    let mut client = FakeClient::new(&stage, "s").with_pid(player.pid());
+    client.start().unwrap();
+    client.prompt("Go on.").unwrap();
+    assert!(status(&stage)["sessions"][0]["standing"]["mid_turn"].is_object());
+    stage.signal(player, rustix::process::Signal::KILL);
+    wait_for("the end of the session", || status(&stage)["sessions"] == serde_json::json!([]));
+
+    // One that ends while no daemon is there to see it.
+    let (player, ()) = stage.start(&mut command, |_| ()).unwrap();
+    let mut client = FakeClient::new(&stage, "t").with_pid(player.pid());
+    client.start().unwrap();
+    assert_eq!(status(&stage)["sessions"][0]["session"], "t");
+    kill(daemon_pid(&stage).unwrap());
+    stage.signal(player, rustix::process::Signal::KILL);
+    stage.wait(player, PATIENCE).unwrap();
+    start_daemon(&stage);
+    wait_for("the end of the session", || status(&stage)["sessions"] == serde_json::json!([]));
+}
+
+#[test]
+fn a_socket_in_the_logins_own_folder_is_found_from_another_login_too() {
+    let stage = stage(&[]);
+    let login = stage.root().join("run");
+    fs::create_dir(&login).unwrap();
+    let client = FakeClient::new(&stage, "s");
+    let payload = stage.root().join("payload.json");
+    let fields = serde_json::json!({ "session_id": "s", "cwd": stage.project() });
+    fs::write(&payload, fields.to_string()).unwrap();
+    let mut command = stage.command(&["hook", "session-start"]);
+    client.environment(&mut command);
+    command.env("XDG_RUNTIME_DIR", &login).stdin(fs::File::open(&payload).unwrap());
+    assert!(command.status().unwrap().success());
+    let folder = login.join("autofork");
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    let sockets: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(sockets.len(), 1);
+    assert_eq!(fs::metadata(&sockets[0]).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!stage.home().join("daemon.sock").exists());
+    // Without the variable, as from another login.
+    assert_eq!(status(&stage)["sessions"][0]["session"], "s");
+    let mut other = FakeClient::new(&stage, "t").with_pid(1);
+    assert_eq!(other.start().unwrap(), silent());
+    assert_eq!(status(&stage)["sessions"].as_array().unwrap().len(), 2);
+    assert!(run(&stage, &["stop-daemon"]).status.success());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn a_daemon_with_few_files_lets_those_wait_that_it_has_no_room_for() {
+    let stage = stage(&[("journal", "1h")]);
+    let limited = format!("ulimit -n 96 && exec {} daemon", env!("CARGO_BIN_EXE_autofork"));
+    let mut command = std::process::Command::new("sh");
+    let plain = stage.command(&[]);
+    command.args(["-c", &limited]).env_clear();
+    for (name, value) in plain.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    let (daemon, ()) = stage.start(&mut command, |_| ()).unwrap();
+    wait_for("the daemon", || Wire::open(&stage).is_some());
+    let crowd: Vec<Wire> = (0..60).map(|_| Wire::open(&stage).unwrap()).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(stage.ended(daemon).unwrap(), None);
+    let cpu = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let before = cpu(daemon.pid());
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(cpu(daemon.pid()) - before < 10, "it does not spin");
+    drop(crowd);
+    wait_for("an answer", || status(&stage)["daemon"].is_object());
+}

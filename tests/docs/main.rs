@@ -2,12 +2,14 @@
 //!
 //! `UPDATE_DOCS=1 cargo test --test docs` writes them anew.
 
+mod ci;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use autofork::compile::{rules, schema};
-use autofork::diagnostic::{Fixes, Rule};
+use autofork::diagnostic::{Fixes, Rule, json};
 
 #[test]
 fn the_page_of_rules_is_fresh() {
@@ -19,6 +21,7 @@ fn the_schemas_are_fresh() {
     let pretty = |schema: serde_json::Value| format!("{}\n", serde_json::to_string_pretty(&schema).expect("JSON"));
     assert_fresh("docs/schemas/frontmatter.json", &pretty(schema::frontmatter()));
     assert_fresh("docs/schemas/config.json", &pretty(schema::config()));
+    assert_fresh("docs/schemas/check.json", &pretty(json::schema()));
 }
 
 fn assert_fresh(path: &str, wanted: &str) {

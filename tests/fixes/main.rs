@@ -88,7 +88,7 @@ fn compiled(loaded: &Loaded) -> Option<Fork> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn safe_fixes_never_change_what_a_fork_comes_to(text in document()) {

@@ -21,7 +21,7 @@ pub(crate) const SOON: Duration = Duration::from_mins(1);
 const TYPING: Duration = Duration::from_secs(1);
 
 /// How many clients run at a time, over all test processes: each takes a good part of a core while it starts.
-const CLIENTS_AT_ONCE: usize = 2;
+const CLIENTS_AT_ONCE: usize = 3;
 
 /// A key in the form of a real one, of which the client asks to know the last twenty characters.
 const KEY: &str = "sk-ant-api03-made-up-for-a-test-0000000000000000000000000000";
@@ -38,6 +38,10 @@ pub(crate) enum Permissions {
     OfNewUser,
     /// The mode `default`, with agents and reading allowed in general.
     AgentsAndReading,
+    /// The mode `default`, with all allowed that a scenario directs: commands and stopping what was started, too.
+    AllThatIsDirected,
+    /// The mode `plan`.
+    Plan,
 }
 
 /// A running client. Dropping it ends it.
@@ -47,20 +51,30 @@ pub(crate) struct Client {
     keyboard: Box<dyn Write + Send>,
     screen: Arc<Mutex<vt100::Parser>>,
     /// Held as long as the client runs.
-    _slot: File,
+    slot: Option<File>,
 }
 
 impl Client {
     /// Starts an interactive session in the sandbox's project and waits until it takes input.
     #[track_caller]
-    pub(crate) fn start(program: &Path, sandbox: &Sandbox, api: &MockApi, permissions: Permissions) -> Self {
+    pub(crate) fn start(
+        program: &Path,
+        sandbox: &Sandbox,
+        api: &MockApi,
+        permissions: Permissions,
+        further_arguments: &[&str],
+    ) -> Self {
         let (arguments, mark): (&[&str], _) = match permissions {
             Permissions::OfNewUser => (&[], "auto mode on"),
             Permissions::AgentsAndReading => {
                 (&["--permission-mode", "default", "--allowedTools", "Agent Read"], "? for shortcuts")
             }
+            Permissions::AllThatIsDirected => {
+                (&["--permission-mode", "default", "--allowedTools", "Agent Read Bash TaskStop"], "? for shortcuts")
+            }
+            Permissions::Plan => (&["--permission-mode", "plan"], "plan mode on"),
         };
-        let client = Self::spawn(program, sandbox, api, arguments);
+        let client = Self::spawn(program, sandbox, api, &[arguments, further_arguments].concat());
         client.wait_for_screen(mark);
         client
     }
@@ -83,7 +97,7 @@ impl Client {
                 shown.lock().unwrap_or_else(PoisonError::into_inner).process(&buffer[..count]);
             }
         });
-        Self { child, master: pty.master, keyboard, screen, _slot: slot }
+        Self { child, master: pty.master, keyboard, screen, slot: Some(slot) }
     }
 
     /// What a person sees now.
@@ -130,6 +144,7 @@ impl Client {
         let end = Instant::now() + limit;
         while Instant::now() < end {
             if matches!(self.child.try_wait(), Ok(Some(_))) {
+                self.slot = None;
                 return true;
             }
             sleep(Duration::from_millis(50));
@@ -218,5 +233,8 @@ fn command(program: &Path, sandbox: &Sandbox, api: &MockApi, arguments: &[&str])
     command.env("TMPDIR", sandbox.temporary());
     command.env("AUTOFORK_HOME", sandbox.autofork_home());
     command.env("AUTOFORK_BIN", sandbox.binary());
+    for (name, value) in sandbox.variables() {
+        command.env(name, value);
+    }
     command
 }

@@ -19,6 +19,8 @@ pub(crate) struct Sandbox {
     plugin: PathBuf,
     /// What `AUTOFORK_BIN` names.
     binary: PathBuf,
+    /// What else is in the client's environment.
+    variables: Vec<(String, String)>,
 }
 
 impl Sandbox {
@@ -39,6 +41,7 @@ impl Sandbox {
             autofork_home: root.path().join("home/.autofork"),
             plugin: Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin"),
             binary: PathBuf::from(binary),
+            variables: Vec::new(),
             root,
         };
         if std::env::var_os("AUTOFORK_TEST_RECORD").is_some_and(|value| value == "1") {
@@ -80,6 +83,16 @@ impl Sandbox {
     /// The value of `AUTOFORK_BIN`.
     pub(crate) fn binary(&self) -> &Path {
         &self.binary
+    }
+
+    /// What the scenario put into the client's environment.
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+
+    /// Puts a variable into the client's environment.
+    pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
+        self.variables.push((name.to_owned(), value.to_owned()));
     }
 
     /// Writes a file of the project.

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::engine::Fact;
 use crate::host::claude_code::{self, Call, HookEnv};
-use crate::host::client::{Absence, Client};
+use crate::host::client::{Absence, Client, Patience};
 use crate::host::dirs::Home;
 use crate::host::process;
 use crate::host::protocol::{Reply, Request};
@@ -24,9 +24,16 @@ use crate::ir::Time;
 /// The name of the command, as the plugin calls it.
 pub(super) const COMMAND: &str = "hook";
 
-/// How long a hook waits for the daemon, starting it included, before it lets its session go on without it. The
+/// How long a hook waits for a daemon, starting it included, before it lets its session go on without it. The
 /// client's own time limits for these hooks are longer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CONNECTION: Duration = Duration::from_secs(2);
+
+/// How long it waits to hear that a fact was taken in. Nothing hangs on that: the daemon reads what was sent even after
+/// the hook has gone.
+const RECEIPT: Duration = Duration::from_millis(300);
+
+/// How long it waits for the answer to a ticket.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// The exit code by which a Stop hook of the client's wakes a session with what stands on its standard error.
 const WAKE: u8 = 2;
@@ -60,7 +67,9 @@ fn run(event: &str) -> Option<Wake> {
         Call::Fact { origin, fact } => {
             // What is over needs no daemon to hear of it.
             let absence = if matches!(fact, Fact::Ended) { Absence::Accept } else { Absence::Start };
-            let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, PATIENCE).ok()?;
+            let reply = if matches!(fact, Fact::SpawnRequested { .. }) { ANSWER } else { RECEIPT };
+            let patience = Patience { connection: CONNECTION, reply };
+            let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, patience).ok()?;
             answer(&reply);
             None
         }

@@ -59,7 +59,7 @@ pub(super) fn wait(home: &Home, request: &Request) -> Option<Arrival> {
         if attempt >= ATTEMPTS {
             return None;
         }
-        thread::sleep(BACKOFF.saturating_mul(1 << (attempt - 1)).min(LONGEST_BACKOFF));
+        thread::sleep(BACKOFF.saturating_mul(1 << (attempt - 1)).min(LONGEST_BACKOFF) + stagger());
     }
 }
 
@@ -70,4 +70,10 @@ fn once(client: &mut Client<'_>, request: &Request) -> Result<Option<Arrival>, C
         Reply::Wake(order) if !order.forks.is_empty() => Ok(Some(Arrival { order, connection })),
         _ => Ok(None),
     }
+}
+
+/// A wait of a few milliseconds that differs from hook to hook: when a daemon goes, hundreds may lose it at once, and
+/// the first of them need not start the next one all together.
+fn stagger() -> Duration {
+    Duration::from_millis(u64::from(std::process::id() % 32))
 }

@@ -10,13 +10,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CliError;
-use crate::host::client::{Absence, Client, ClientError};
+use crate::host::client::{Absence, Client, ClientError, Patience};
 use crate::host::dirs::Home;
 use crate::host::protocol::{DaemonStatus, Reply, Request, SessionStatus, Status};
 use crate::journal;
 
 /// How long the daemon may take to answer a person.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Patience = Patience { connection: Duration::from_secs(3), reply: Duration::from_secs(3) };
 
 /// The version of the JSON printed.
 const VERSION: u32 = 1;

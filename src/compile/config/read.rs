@@ -87,14 +87,15 @@ impl Reader<'_> {
             "wake_debounce" => self.values.wake_debounce = self.duration(value),
             "enable_tags" => self.values.enable_tags = self.tags(value),
             "disable_tags" => self.values.disable_tags = self.tags(value),
-            "tag_throttles" => self.tag_throttles(value),
+            "tag_throttles" => self.tag_throttles(key, value),
             "background_hold" => self.values.background_hold = self.boolean(value),
             "background_hold_timeout" => self.values.background_hold_timeout = self.duration(value),
             "wake_in_plan_mode" => self.values.wake_in_plan_mode = self.boolean(value),
-            "lint" => self.lint(value),
+            "lint" => self.lint(key, value),
             _ if IGNORED_KEYS.contains(&name) => {
                 let places: KeySpan = (self.span(key), self.span(value));
                 rules::config_ignored_key::check(name, places, &self.values.source, self.out);
+                self.keys_below(name, value);
             }
             _ => {
                 rules::config_unknown_key::check(name, self.span(key), self.out);
@@ -156,6 +157,14 @@ impl Reader<'_> {
         rules::config_invalid_value::check(self.span(value), &what, wanted, None, self.out);
     }
 
+    /// A table in double brackets is pointed at by its name, like any other; a value by itself.
+    fn not_a_table(&mut self, key: &Key<'_>, value: &Value<'_>, wanted: &str) {
+        let is_tables =
+            value.get_ref().as_array().is_some_and(|items| items.iter().all(|item| item.get_ref().is_table()));
+        let span = if is_tables { self.span(key) } else { self.span(value) };
+        rules::config_invalid_value::check(span, &describe(value.get_ref()), wanted, None, self.out);
+    }
+
     fn tags(&mut self, value: &Value<'_>) -> Option<Vec<Set<Tag>>> {
         match value.get_ref() {
             DeValue::String(_) => self.tag(value).map(|tag| vec![tag]),
@@ -175,9 +184,9 @@ impl Reader<'_> {
         text.map(|text| Set { value: Tag::from(text), span: self.span(value) })
     }
 
-    fn tag_throttles(&mut self, value: &Value<'_>) {
+    fn tag_throttles(&mut self, key: &Key<'_>, value: &Value<'_>) {
         let Some(table) = value.get_ref().as_table() else {
-            self.invalid(value, "a table of tags with durations");
+            self.not_a_table(key, value, "a table of tags with durations");
             return;
         };
         for (key, value) in table {
@@ -196,9 +205,9 @@ impl Reader<'_> {
         }
     }
 
-    fn lint(&mut self, value: &Value<'_>) {
+    fn lint(&mut self, key: &Key<'_>, value: &Value<'_>) {
         let Some(table) = value.get_ref().as_table() else {
-            self.invalid(value, "a table of rules with levels");
+            self.not_a_table(key, value, "a table of rules with levels");
             return;
         };
         for (key, value) in table {

@@ -6,6 +6,7 @@
 mod moments;
 mod names;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::body::{Mentions, mentions};
@@ -40,8 +41,12 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
     if let Some(root) = &file.yaml.root {
         rules::duplicate_key::check(root, out);
     }
+    let mut seen = HashSet::new();
     for entry in file.entries() {
-        check_key(file, entry, out);
+        // A repeated key was reported as such, whatever else is wrong with it.
+        if entry.key.scalar().is_none_or(|key| seen.insert(key.text.as_str())) {
+            check_key(file, entry, out);
+        }
     }
     let run_on = moments::run_on(file, file.entry("run_on"), out);
     let after = names::after(file, file.entry("after"), out);

@@ -61,7 +61,7 @@ fn check_scalar(file: &ForkFile, value: Span, is_description: bool, out: &mut Fi
     let Some(comment) = comments.get(next) else { return };
     let between = &file.text()[value.end()..comment.start()];
     let words = file.words(*comment);
-    let glued = words[1..].starts_with(|c: char| !c.is_whitespace() && c != '#' && c != '!');
+    let glued = words[1..].starts_with(|c: char| !c.is_whitespace());
     if !between.bytes().all(|byte| byte == b' ' || byte == b'\t') || suppression::parse(words).is_some() {
         return;
     }

@@ -99,10 +99,10 @@ fn words(kind: &FaultKind, found: &str) -> Words {
             ("a quote is never closed".into(), "still inside the quotes", "close the quote", "opened here")
         }
         FaultKind::StrayBracket => (
-            format!("this `{found}` closes nothing that is open"),
+            format!("this `{found}` does not close what was opened last"),
             "closes nothing",
             "remove it, or put the whole text in quotes",
-            "",
+            "still open",
         ),
         FaultKind::ReservedCharacter(character) => (
             if *character == '`' {

@@ -115,6 +115,36 @@ fn a_wake_is_known_to_the_next_life_with_the_same_tickets_and_the_bodies_of_then
 }
 
 #[test]
+fn a_hook_that_parks_anew_and_tells_its_stop_anew_still_gets_the_wake_it_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut first = core(&path);
+    first.in_force(at(0), &launch(), program(0, &[fork("early", 2, "Write.\n"), fork("late", 8, "Look.\n")]));
+    wake(&mut first, "s", 1, 2);
+    first.happened(at(4), host("s", Fact::Prompt { mark: mark(4, at(4)), prompt: Prompt::Wake, mode: None }));
+    // The turn of the first wake ends, and its hook parks.
+    let stopped = || Fact::Stopped {
+        mark: mark(4, at(5)),
+        kind: TurnKind::HookAsked,
+        background: Some(Vec::new()),
+        mode: None,
+    };
+    let parked = |poll| Event::Parked { session: "s".into(), poll: PollId::new(poll), mark: mark(4, at(5)) };
+    first.happened(at(5), host("s", stopped()));
+    first.happened(at(5), parked(50));
+    let effects = first.happened(at(9), Event::Tick).effects;
+    let [Effect::Wake { wake, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    // The daemon dies before the wake is out.
+    drop(first);
+    let mut second = core(&path);
+    second.in_force(at(9), &launch(), program(0, &[fork("early", 2, "Write.\n"), fork("late", 8, "Look.\n")]));
+    second.happened(at(9), Event::Restarted);
+    second.happened(at(9), host("s", stopped()));
+    let effects = second.happened(at(9), parked(1)).effects;
+    assert!(matches!(effects.as_slice(), [Effect::Wake { wake: again, .. }] if again == wake), "{effects:?}");
+}
+
+#[test]
 fn no_wake_is_safe_while_the_disk_fails_and_nothing_is_missing_once_it_works_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
@@ -149,6 +179,55 @@ fn a_program_that_is_only_known_from_the_journal_never_wakes_anybody() {
     assert_eq!(second.programs().get(&launch()).map(|program| program.len()), Some(1));
     assert!(second.not_loaded(at(2), &launch()).is_some());
     assert_eq!(second.programs().get(&launch()).map(|program| program.len()), Some(0));
+}
+
+#[test]
+fn a_dependent_learns_of_an_end_that_was_told_after_its_ticket_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut core = core(&path);
+    let heir = Fork { after: vec!["doomed".into()], ..(*fork("heir", 2, "Inherit.\n")).clone() };
+    core.in_force(at(0), &launch(), program(0, &[fork("doomed", 2, "Die.\n"), Arc::new(heir)]));
+    wake(&mut core, "s", 1, 2);
+    let prompt = |turn, prompt| host("s", Fact::Prompt { mark: mark(turn, at(turn)), prompt, mode: None });
+    core.happened(at(4), prompt(4, Prompt::Wake));
+    let ticket = core.state().session(&"s".into()).unwrap().tickets[0].id;
+    let call = ToolUseId::from("call");
+    let spawn =
+        Fact::SpawnRequested { tool_use: call.clone(), ticket: Some(ticket), caller: crate::engine::Caller::Main };
+    core.happened(at(5), host("s", spawn));
+    let agent = TaskId::from("agent");
+    core.happened(at(5), host("s", Fact::SpawnStarted { tool_use: call, agent: agent.clone(), ticket: None }));
+
+    // The model stops the run in the same turn: at its end the client lists it no more, and that is all it says.
+    let background = Some(Vec::new());
+    core.happened(
+        at(6),
+        host("s", Fact::Stopped { mark: mark(4, at(4)), kind: TurnKind::HookAsked, background, mode: None }),
+    );
+    let parked = Event::Parked { session: "s".into(), poll: PollId::new(6), mark: mark(4, at(4)) };
+    let effects = core.happened(at(6), parked).effects;
+    let [Effect::Wake { session, wake, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    let token = core.order(session, *wake).forks[0].ticket.clone();
+    let told = |core: &Core| core.by_token(&token).unwrap().1.predecessors[0].clone();
+    assert_eq!(told(&core).outcome, Some(Outcome::Lost));
+
+    // How it ended is told before the wake comes through.
+    let notice = TaskNotice {
+        task: Some(agent),
+        tool_use: None,
+        outcome: Outcome::Killed,
+        report: Some("Half of it.".to_owned()),
+        usage: None,
+        evidence: Evidence::Plain,
+    };
+    core.happened(at(7), prompt(7, Prompt::Tasks(vec![notice])));
+    let killed =
+        Predecessor { fork: "doomed".into(), outcome: Some(Outcome::Killed), report: Some("Half of it.".to_owned()) };
+    assert_eq!(told(&core), killed);
+    core.happened(at(8), prompt(8, Prompt::Wake));
+    let (ticket, _) = core.by_token(&token).unwrap();
+    assert_eq!(core.instructions_of(ticket).unwrap().predecessors, [killed]);
 }
 
 /// One thing that happens, some time after the last.

@@ -140,7 +140,13 @@ fn located(error: &ErrorKind, at: usize, context: &Context<'_>) -> Located {
                 context.open_bracket.map(|open| (open.start() - context.base, open.start() - context.base + 1));
             (FaultKind::UnclosedBracket, at, at, opened, None)
         }
-        E::MisplacedFlowCollectionEnd | E::MismatchedFlowCollectionEnd { .. } => one(FaultKind::StrayBracket),
+        E::MisplacedFlowCollectionEnd => one(FaultKind::StrayBracket),
+        E::MismatchedFlowCollectionEnd { close, .. } => {
+            // The parser points at the bracket that was opened; what cannot be read is the one that does not close it.
+            let from = context.last_scalar.map_or(at, |span| span.end() - context.base).max(at);
+            let end = text[from..].find(*close).map_or(at, |end| from + end);
+            (FaultKind::StrayBracket, end, end + close.len_utf8(), Some((at, at + 1)), None)
+        }
         E::UnknownQuotedScalarEscape
         | E::InvalidQuotedScalarHexEscape
         | E::InvalidLowSurrogateHexEscape

@@ -30,6 +30,10 @@ pub struct Parsed {
 pub fn parse(text: &str, part: Span) -> Parsed {
     match build::build(part.of(text), part.start(), Limits::default()) {
         Ok(built) if built.unknown_aliases.is_empty() => {
+            // A text where there would be a mapping, were it not for a character that cannot be seen.
+            if let Some(fault) = built.root.as_ref().and_then(|root| pieces::hidden_mapping(text, part, root)) {
+                return Parsed { faults: vec![fault], ..Parsed::default() };
+            }
             Parsed { root: built.root, comments: built.comments, faults: Vec::new() }
         }
         Ok(built) => Parsed { faults: built.unknown_aliases, ..Parsed::default() },
@@ -103,6 +107,7 @@ mod tests {
         assert_eq!(fault("a: 1\nb:\u{a0} 2\n"), (K::Invisible('\u{a0}'), 7));
         assert_eq!(fault("a: 1\n  b: 2\n"), (K::IndentedKey, 8));
         assert_eq!(fault("a: x]\nb: [c]]\n"), (K::StrayBracket, 12));
+        assert_eq!(fault("a: [{b: c]\n"), (K::StrayBracket, 9));
         assert_eq!(fault("a: > b\n"), (K::BlockHeader, 5));
         assert_eq!(fault("a: \0\n"), (K::ControlCharacter('\0'), 3));
     }

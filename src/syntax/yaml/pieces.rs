@@ -53,6 +53,14 @@ fn not_a_key(root: &Node) -> Fault {
     Fault::new(FaultKind::NotAKey, root.span)
 }
 
+/// The character that makes a text of a mapping, if one does.
+pub(super) fn hidden_mapping(text: &str, part: Span, root: &Node) -> Option<Fault> {
+    if is_map(root) || !matches!(root.value, Value::Scalar(_)) {
+        return None;
+    }
+    Some(blame_invisible(text, part, not_a_key(root))).filter(|fault| matches!(fault.kind, FaultKind::Invisible(_)))
+}
+
 /// If the piece parses once its invisible characters are blanks, or gone, the one nearest to the fault is to blame.
 fn blame_invisible(text: &str, piece: Span, fault: Fault) -> Fault {
     let words = piece.of(text);

@@ -3,6 +3,7 @@
 //! It serves what the client asks for in a session: `HEAD /`, `POST /v1/messages` (streamed or not) and
 //! `POST /v1/messages/count_tokens`. It knows nothing of autofork; a [`Model`] decides what is answered.
 
+mod directions;
 pub(crate) mod model;
 pub(crate) mod request;
 mod stream;
@@ -119,6 +120,7 @@ async fn handle(
                 Kind::Parent | Kind::Fork => shared.model.answer(&request),
                 Kind::Side | Kind::Other => Answer::text(side_answer(&request)),
             };
+            tokio::time::sleep(answer.delay).await;
             let message = stream::message(&request, &answer);
             if request.body["stream"] == true {
                 let events = stream::events(&message);

@@ -1,10 +1,13 @@
 //! The scripted model: what it answers to a request.
 //!
 //! It takes a wake text literally: each line that is an Agent call becomes that call. How well it behaves otherwise is
-//! its [`Conduct`].
+//! its [`Conduct`]; a scenario gives it further directions in its prompts and in the bodies of its forks.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::directions;
 use super::request::{Kind, Request};
 
 /// Something that answers requests of the conversation and of its forks.
@@ -20,6 +23,8 @@ pub(crate) struct Answer {
     pub(crate) blocks: Vec<Block>,
     /// What it says it cost.
     pub(crate) usage: Usage,
+    /// How long it is thought about.
+    pub(crate) delay: Duration,
 }
 
 /// A block of an answer.
@@ -56,16 +61,29 @@ impl Default for Usage {
     }
 }
 
+impl Usage {
+    /// A context of this many tokens, nearly all of it cached.
+    fn holding(tokens: u64) -> Self {
+        let rest = tokens.min(10);
+        Self { input: rest, cache_read: tokens - rest, cache_creation: 0, output: 20 }
+    }
+}
+
 impl Answer {
     /// An answer that ends the turn with a text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { blocks: vec![Block::Text(text.into())], usage: Usage::default() }
+        Self::of(vec![Block::Text(text.into())])
     }
 
     /// An answer that makes tool calls, all in one message.
     pub(crate) fn calls(name: &str, inputs: impl IntoIterator<Item = Value>) -> Self {
         let calls = inputs.into_iter().map(|input| Block::ToolUse { name: name.to_owned(), input });
-        Self { blocks: calls.collect(), usage: Usage::default() }
+        Self::of(calls.collect())
+    }
+
+    /// An answer of these blocks, given at once.
+    fn of(blocks: Vec<Block>) -> Self {
+        Self { blocks, usage: Usage::default(), delay: Duration::ZERO }
     }
 }
 
@@ -82,6 +100,8 @@ pub(crate) enum Conduct {
     NeverSpawns,
     /// Obeys, but a fork, which has read the wake text too, first makes another fork's call itself.
     ForkSpawnsSister,
+    /// Obeys, and then stops the first agents it started, once in a session.
+    StopsFirstForks,
 }
 
 /// The model of the tests.
@@ -103,12 +123,22 @@ impl Scripted {
     }
 
     fn answer_as_parent(self, request: &Request) -> Answer {
-        if request.answers_tool_call() {
-            return Answer::text("Forks started.");
-        }
+        // A wake can come in the middle of a turn, beside the results of its calls.
         let asked = request.asked_calls();
+        if request.answers_tool_call() && asked.is_empty() {
+            let results = request.tool_results();
+            let agents = launched_agents(&results);
+            if self.conduct == Conduct::StopsFirstForks && !request.calls_tool("TaskStop") && !agents.is_empty() {
+                return Answer::calls("TaskStop", agents.iter().map(|agent| json!({ "task_id": agent })));
+            }
+            return Answer::text("Done.");
+        }
+        let directed = directions::calls(&request.newest_text());
+        if !directed.is_empty() {
+            return Answer::of(directed.into_iter().map(|(name, input)| Block::ToolUse { name, input }).collect());
+        }
         let calls = match self.conduct {
-            Conduct::Obedient | Conduct::ForkSpawnsSister => asked,
+            Conduct::Obedient | Conduct::ForkSpawnsSister | Conduct::StopsFirstForks => asked,
             Conduct::SpawnsTwice => asked.iter().flat_map(|call| [call.clone(), call.clone()]).collect(),
             Conduct::AddsNameAndModel => asked.into_iter().map(named_and_modelled).collect(),
             Conduct::NeverSpawns => Vec::new(),
@@ -141,12 +171,23 @@ impl Scripted {
 
 impl Model for Scripted {
     fn answer(&self, request: &Request) -> Answer {
-        let answer = match (request.kind, request.fork_directive()) {
-            (Kind::Fork, Some(directive)) => self.answer_as_fork(request, &directive),
-            _ => self.answer_as_parent(request),
-        };
-        Answer { usage: self.usage, ..answer }
+        match (request.kind, request.fork_directive()) {
+            (Kind::Fork, Some(directive)) => {
+                let delay = directions::thinking(&directive);
+                Answer { usage: self.usage, delay, ..self.answer_as_fork(request, &directive) }
+            }
+            _ => {
+                let usage = directions::context(&request.all_text()).map_or(self.usage, Usage::holding);
+                Answer { usage, ..self.answer_as_parent(request) }
+            }
+        }
     }
+}
+
+/// The agents that the client says it has launched.
+fn launched_agents(results: &[String]) -> Vec<&str> {
+    let after = results.iter().flat_map(|result| result.split("agentId: ").skip(1));
+    after.filter_map(|rest| rest.split(|character: char| !character.is_ascii_alphanumeric()).next()).collect()
 }
 
 fn named_and_modelled(mut call: Value) -> Value {

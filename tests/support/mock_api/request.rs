@@ -131,6 +131,12 @@ impl Request {
         blocks.into_iter().filter(|block| !block_text(block).starts_with("x-anthropic-billing-header")).collect()
     }
 
+    /// Whether the model has called a tool in the conversation so far.
+    pub(crate) fn calls_tool(&self, name: &str) -> bool {
+        let blocks = self.messages().iter().filter_map(|message| message["content"].as_array()).flatten();
+        blocks.filter(|block| block["type"] == "tool_use").any(|block| block["name"] == name)
+    }
+
     fn has_tool(&self, name: &str) -> bool {
         self.body["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == name))
     }

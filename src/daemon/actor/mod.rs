@@ -1,12 +1,15 @@
 //! The actor: the one task that owns the state. What connections ask, what time brings and what the compiler delivers
 //! comes to it one at a time; it tells the engine, and does what the engine asks for.
 
+mod loads;
+
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
-use crate::engine::{Effect, Event, Fact, Mark, Origin, PollId, SessionId};
+use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId};
 use crate::host::dirs::Home;
 use crate::host::process;
 use crate::host::protocol::{Reply, Request, Token};
@@ -16,16 +19,13 @@ use super::clock::Clock;
 use super::core::{Consequences, Core, Kept};
 use super::loader::{Delivery, GaugeReading, Loaded, Loader};
 use super::status;
+use super::watch::Watch;
 
-/// How long to wait for a program before going on with the one that was in force: a network drive may hang.
-const LOAD_PATIENCE: Duration = Duration::from_secs(5);
+use self::loads::{LOAD_PATIENCE, Load, Waiter};
 
 /// A daemon lives at least so long without anybody, whatever the configuration says: whoever started it must get the
 /// chance to connect.
 const LEAST_QUIET: Duration = Duration::from_secs(1);
-
-/// How long to wait before a tick that changed nothing is tried again. It should not happen.
-const IDLE_TICK: Duration = Duration::from_secs(1);
 
 /// How long parked hooks are given to take their leave.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -67,6 +67,7 @@ pub(super) struct Actor {
     clock: Clock,
     since: Time,
     loader: Loader,
+    watch: Watch,
     connections: usize,
     /// Where the replies to parked hooks go.
     polls: BTreeMap<PollId, Parked>,
@@ -103,26 +104,8 @@ enum Then {
     Park(PollId, Mark),
 }
 
-/// A program that was ordered.
-#[derive(Debug)]
-struct Load {
-    since: Instant,
-    /// Nobody waits for it any more.
-    overdue: bool,
-    waiting: Vec<Waiter>,
-    /// Who came after it had begun, and must see a program read later.
-    again: Vec<Waiter>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Waiter {
-    Session(SessionId),
-    Tick,
-    Nobody,
-}
-
 impl Actor {
-    pub(super) fn new(core: Core, loader: Loader, home: &Home) -> Self {
+    pub(super) fn new(core: Core, loader: Loader, watch: Watch, home: &Home) -> Self {
         let clock = Clock::starting_at_least(core.state().now());
         let since = clock.now();
         let mut actor = Self {
@@ -130,6 +113,7 @@ impl Actor {
             clock,
             since,
             loader,
+            watch,
             connections: 0,
             polls: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -140,6 +124,10 @@ impl Actor {
             quiet_since: None,
         };
         actor.happened(Event::Restarted, None);
+        // Clients that have ended while no daemon was there to see it.
+        for session in actor.core.state().sessions() {
+            actor.watch.add(session.client);
+        }
         // The quiet period is the user's alone, so any folder's program tells it.
         actor.load(&LaunchDir::new(home.base()), Waiter::Nobody);
         actor
@@ -150,6 +138,7 @@ impl Actor {
         &mut self,
         mut inbox: mpsc::Receiver<Message>,
         mut deliveries: mpsc::UnboundedReceiver<Delivery>,
+        mut exits: mpsc::UnboundedReceiver<ClientProcess>,
     ) {
         loop {
             let alarm = self.alarm();
@@ -159,6 +148,7 @@ impl Actor {
                     None => return,
                 },
                 Some(delivery) = deliveries.recv() => self.delivered(delivery),
+                Some(client) = exits.recv() => self.client_ended(client),
                 () = sleep_until(alarm) => if self.ring() == Course::Leave { return },
             }
         }
@@ -168,8 +158,10 @@ impl Actor {
         match delivery {
             Delivery::Program(launch, Some(Loaded { program, root })) => {
                 self.quiet_period = program.config().quiet_period;
-                let consequences = self.core.in_force(self.clock.now(), &launch, program);
-                self.carry_out(consequences, None);
+                if self.is_wanted(&launch) {
+                    let consequences = self.core.in_force(self.clock.now(), &launch, program);
+                    self.carry_out(consequences, None);
+                }
                 self.loaded(&launch, Some(&root));
             }
             Delivery::Program(launch, None) => {
@@ -181,6 +173,17 @@ impl Actor {
             Delivery::Gauge(session, GaugeReading { tokens, window }) => {
                 self.happened(Event::GaugeRead { session, tokens, window }, None);
             }
+        }
+    }
+
+    /// A client's process has ended, and with it every session that it had.
+    fn client_ended(&mut self, client: ClientProcess) {
+        self.watch.remove(client);
+        let its = self.core.state().sessions().filter(|session| session.client == Some(client));
+        let its: Vec<SessionId> = its.map(|session| session.id.clone()).collect();
+        for session in its {
+            tracing::info!(%session, "its client has ended");
+            self.happened(Event::ClientGone(session), None);
         }
     }
 
@@ -288,55 +291,11 @@ impl Actor {
         }
     }
 
-    fn load(&mut self, launch: &LaunchDir, waiter: Waiter) {
-        match self.loads.get_mut(launch) {
-            Some(load) if load.overdue => self.go_on(waiter, launch, None),
-            Some(load) => load.again.push(waiter),
-            None if self.loader.order(launch) => {
-                let load = Load { since: Instant::now(), overdue: false, waiting: vec![waiter], again: Vec::new() };
-                self.loads.insert(launch.clone(), load);
-            }
-            None => {
-                let consequences = self.core.not_loaded(self.clock.now(), launch);
-                self.carry_out(consequences, None);
-                self.go_on(waiter, launch, None);
-            }
-        }
-    }
-
-    fn loaded(&mut self, launch: &LaunchDir, root: Option<&ProjectRoot>) {
-        let Some(load) = self.loads.remove(launch) else { return };
-        for waiter in load.again {
-            self.load(launch, waiter);
-        }
-        for waiter in load.waiting {
-            self.go_on(waiter, launch, root);
-        }
-    }
-
-    fn go_on(&mut self, waiter: Waiter, launch: &LaunchDir, root: Option<&ProjectRoot>) {
-        match waiter {
-            Waiter::Session(id) => {
-                for job in self.waiting.remove(&id).unwrap_or_default() {
-                    let pinned = self.core.state().session(&id).map(|session| session.root.clone());
-                    let root = pinned.or_else(|| root.cloned());
-                    self.take_in(job, root.unwrap_or_else(|| ProjectRoot::new(launch.as_path())));
-                }
-            }
-            Waiter::Tick => {
-                self.tick = self.tick.map(|loads| loads.saturating_sub(1));
-                if self.tick == Some(0) {
-                    self.finish_tick();
-                }
-            }
-            Waiter::Nobody => {}
-        }
-    }
-
     fn take_in(&mut self, job: Job, root: ProjectRoot) {
         let Job { origin, fact, then, reply } = job;
         let fact = fact.map_ticket(|token| self.core.by_token(&token).map(|(ticket, _)| ticket));
         let session = origin.session.clone();
+        self.watch.add(origin.client);
         let event = Event::Host { origin, root, fact };
         match then {
             Then::Answer => {
@@ -397,6 +356,8 @@ impl Actor {
                         answer = Some(Reply::Deny(denial));
                         None
                     }
+                    // Taken out and kept with the entry.
+                    Effect::Record(_) => None,
                     // Without a process to look at, the session's time limit must do.
                     Effect::Probe { session, client } => Some(if client.is_none_or(process::is_alive) {
                         Event::ClientAlive(session)
@@ -438,59 +399,20 @@ impl Actor {
             tracing::info!("nobody has been here for {}", self.quiet_period);
             return Course::Leave;
         }
-        let overdue: Vec<LaunchDir> = self
-            .loads
-            .iter()
-            .filter(|(_, load)| !load.overdue && load.since + LOAD_PATIENCE <= now)
-            .map(|(launch, _)| launch.clone())
-            .collect();
-        for launch in overdue {
-            self.give_up_waiting(&launch);
-        }
+        self.give_up_waiting(now);
         if self.tick.is_none() && self.tick_not_before.is_none_or(|not_before| not_before <= now) {
             self.begin_tick();
         }
         Course::Stay
     }
-
-    fn give_up_waiting(&mut self, launch: &LaunchDir) {
-        tracing::warn!("reading the forks of {launch} takes too long: going on without");
-        let Some(load) = self.loads.get_mut(launch) else { return };
-        load.overdue = true;
-        let waiters: Vec<Waiter> = load.waiting.drain(..).chain(load.again.drain(..)).collect();
-        let consequences = self.core.not_loaded(self.clock.now(), launch);
-        self.carry_out(consequences, None);
-        for waiter in waiters {
-            self.go_on(waiter, launch, None);
-        }
-    }
-
-    /// A deadline has come: forks may have changed since they were last read, so they are read again first.
-    fn begin_tick(&mut self) {
-        let mut launches: Vec<LaunchDir> =
-            self.core.state().due_at(self.clock.now()).map(|session| session.launch.clone()).collect();
-        if launches.is_empty() {
-            return;
-        }
-        launches.sort();
-        launches.dedup();
-        self.tick = Some(launches.len());
-        for launch in launches {
-            self.load(&launch, Waiter::Tick);
-        }
-    }
-
-    fn finish_tick(&mut self) {
-        self.tick = None;
-        self.happened(Event::Tick, None);
-        let still_due = self.core.state().next_deadline().is_some_and(|deadline| deadline <= self.clock.now());
-        self.tick_not_before = still_due.then(|| Instant::now() + IDLE_TICK);
-    }
 }
 
 async fn sleep_until(alarm: Option<Instant>) {
     match alarm {
-        Some(alarm) => tokio::time::sleep_until(alarm.into()).await,
+        Some(alarm) => tokio::time::sleep_until(alarm).await,
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests;
