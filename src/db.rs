@@ -251,8 +251,8 @@ impl Workspace {
         let mut files = Vec::with_capacity(candidates.len());
         for ((root, candidate), read) in candidates.into_iter().zip(read) {
             // A file that went between being listed and being read is no file any more.
-            let gone =
-                matches!(&read, Some((None, Contents::Unreadable(_)))) && is_missing(&*self.fs, &candidate.path);
+            let gone = matches!(&read, Some((Seen::Unknown, Contents::Unreadable(_))))
+                && is_missing(&*self.fs, &candidate.path);
             if !gone || self.overlays.contains_key(&candidate.path) {
                 files.push((root, self.fork(candidate, read)));
             }

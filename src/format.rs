@@ -115,15 +115,15 @@ fn chunks<'a>(text: &str, part: Span, entries: &'a [Entry], comments: &[Span]) -
 fn last_line(text: &str, entry: &Entry, next: usize) -> usize {
     let is_block = matches!(&entry.value.value, Value::Scalar(scalar) if scalar.style == Style::Block);
     let mut end = entry.key.span.start();
-    let mut lines = 0;
-    for line in text[end..next].split_inclusive('\n') {
-        let belongs = lines == 0 || line.starts_with([' ', '-']) && !line.trim().is_empty() || (is_block && line.trim().is_empty());
+    for (number, line) in text[end..next].split_inclusive('\n').enumerate() {
+        let belongs = number == 0
+            || line.starts_with([' ', '-']) && !line.trim().is_empty()
+            || (is_block && line.trim().is_empty());
         let inside = end < entry.value.span.end();
         if !belongs && !inside {
             break;
         }
         end += line.len();
-        lines += 1;
     }
     end
 }
@@ -159,12 +159,13 @@ impl Chunk<'_> {
         let Some(items) = items else { return own() };
         match self.key {
             "run_on" => {
-                let items: String = items.iter().map(|item| format!("  - {item}{end}")).collect();
-                format!("{key}:{end}{items}")
+                let items: Vec<String> = items.iter().map(|item| format!("  - {item}{end}")).collect();
+                format!("{key}:{end}{}", items.concat())
             }
             "after" | "tags" => {
                 // Between brackets, a comma in a plain word would part it.
-                let unsafe_inside = |item: &String| item.contains([',', '[', ']', '{', '}']) && !item.starts_with(['"', '\'']);
+                let unsafe_inside =
+                    |item: &String| item.contains([',', '[', ']', '{', '}']) && !item.starts_with(['"', '\'']);
                 let line = format!("{key}: [{}]", items.join(", "));
                 let stays = *layout == Layout::Block && items.iter().any(unsafe_inside);
                 if stays || line.chars().count() > MAX_LINE { own() } else { format!("{line}{end}") }

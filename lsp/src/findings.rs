@@ -67,7 +67,10 @@ impl Findings {
     }
 
     /// The files whose findings differ from those of an earlier look; nothing found is an empty list.
-    pub(crate) fn news<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (&'a Arc<Path>, &'a [lsp::Diagnostic])> {
+    pub(crate) fn news<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = (&'a Arc<Path>, &'a [lsp::Diagnostic])> {
         let changed = self.by_file.iter().filter(|(path, file)| {
             before.by_file.get(*path).is_none_or(|before| !Arc::ptr_eq(before, file) && before.shown != file.shown)
         });
@@ -113,8 +116,14 @@ pub(crate) fn found_everywhere(view: &View<'_>) -> BTreeMap<Arc<Path>, Vec<Diagn
 }
 
 /// Rules whose findings are about something that could as well be deleted.
-const UNUSED: [&str; 6] =
-    ["unused-suppression", "ignored-key", "config-ignored-key", "unused-tag", "redundant-moment", "config-key-in-table"];
+const UNUSED: [&str; 6] = [
+    "unused-suppression",
+    "ignored-key",
+    "config-ignored-key",
+    "unused-tag",
+    "redundant-moment",
+    "config-key-in-table",
+];
 
 /// A finding in the client's terms.
 pub(crate) fn show(view: &View<'_>, found: &Diagnostic) -> lsp::Diagnostic {

@@ -15,7 +15,9 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(_) => {
-            eprintln!("autofork-lsp speaks the language server protocol on standard input and output.\nIt takes no arguments but --stdio and --version.");
+            eprintln!(
+                "autofork-lsp speaks the language server protocol on standard input and output.\nIt takes no arguments but --stdio and --version."
+            );
             return ExitCode::from(2);
         }
     }

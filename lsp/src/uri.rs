@@ -41,7 +41,8 @@ pub fn of_path(path: &Path) -> Uri {
         if byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=@".contains(byte) {
             uri.push(char::from(*byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            let digits = [byte >> 4, byte & 15].map(|half| char::from(b"0123456789ABCDEF"[usize::from(half)]));
+            uri.extend(['%', digits[0], digits[1]]);
         }
     }
     Uri(uri)

@@ -135,5 +135,8 @@ impl<'a> File<'a> {
 /// The candidate that a name stands for.
 pub(crate) fn owner<'a>(linkage: &'a Linkage, name: &ForkName) -> Option<&'a Listed> {
     let mut listed = linkage.linked.listing.iter().filter(|listed| listed.name == *name);
-    listed.clone().find(|listed| listed.state == State::Active).or_else(|| listed.find(|listed| listed.state != State::Note))
+    listed
+        .clone()
+        .find(|listed| listed.state == State::Active)
+        .or_else(|| listed.find(|listed| listed.state != State::Note))
 }

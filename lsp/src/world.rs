@@ -166,8 +166,10 @@ impl World {
 
     /// The patterns of files to be told of.
     pub(crate) fn watched(&self) -> Vec<serde_json::Value> {
-        let mut watched =
-            vec![serde_json::json!({ "globPattern": "**/.autofork/**" }), serde_json::json!({ "globPattern": "**/*.md" })];
+        let mut watched = vec![
+            serde_json::json!({ "globPattern": "**/.autofork/**" }),
+            serde_json::json!({ "globPattern": "**/*.md" }),
+        ];
         if let Some(base) = &self.user.base {
             let pattern = serde_json::json!({ "baseUri": uri::of_path(base), "pattern": "**" });
             watched.push(serde_json::json!({ "globPattern": pattern }));
@@ -177,11 +179,7 @@ impl World {
 }
 
 /// The text after the client's changes.
-fn apply(
-    before: &str,
-    changes: Vec<TextDocumentContentChangeEvent>,
-    encoding: crate::position::Encoding,
-) -> String {
+fn apply(before: &str, changes: Vec<TextDocumentContentChangeEvent>, encoding: crate::position::Encoding) -> String {
     let mut text = before.to_owned();
     for change in changes {
         match change {

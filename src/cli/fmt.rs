@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::check::shown;
 use super::scope::{self, What};
 use super::{CliError, mend, surroundings};
-use super::check::shown;
 use crate::db::Workspace;
 use crate::format;
 use crate::text::visible;

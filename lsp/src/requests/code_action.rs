@@ -142,7 +142,11 @@ fn fix_all(view: &View<'_>, file: &File<'_>, found: &[Diagnostic]) -> Option<lsp
     let text = text?;
     let mut edits = Edits::default();
     edits.replace(&file.path, Span::new(0, file.text.as_str().len()), text);
-    Some(action("Mend everything that can be mended safely", "source.fixAll.autofork", edits.finish(view, Vec::new())))
+    Some(action(
+        "Mend everything that can be mended safely",
+        "source.fixAll.autofork",
+        edits.finish(view, Vec::new()),
+    ))
 }
 
 /// Makes a note a fork.
@@ -154,7 +158,9 @@ fn make_fork(view: &View<'_>, file: &File<'_>) -> Option<lsp::CodeAction> {
     let end = line_end(file.text.as_str());
     let mut edits = Edits::default();
     match (fork.opening(), fork.closing()) {
-        (Some(_), Some(_)) => edits.replace(&file.path, Span::at(fork.frontmatter().start()), format!("fork: true{end}")),
+        (Some(_), Some(_)) => {
+            edits.replace(&file.path, Span::at(fork.frontmatter().start()), format!("fork: true{end}"));
+        }
         (None, _) => {
             let start = fork.body().start();
             edits.replace(&file.path, Span::at(start), format!("---{end}fork: true{end}---{end}"));
@@ -177,7 +183,8 @@ fn list_form(view: &View<'_>, file: &File<'_>, offset: usize) -> Option<lsp::Cod
     let key = entry.key.scalar()?.text.as_str();
     let Value::Scalar(scalar) = &entry.value.value else { return None };
     let words = entry.value.span.of(text);
-    let is_plain = entry.value.alias.is_none() && !words.contains([',', '\n', '\r', '[', ']', '{', '}', '#', '&', '*', '!']);
+    let is_plain =
+        entry.value.alias.is_none() && !words.contains([',', '\n', '\r', '[', ']', '{', '}', '#', '&', '*', '!']);
     if !matches!(key, "run_on" | "after" | "tags") || scalar.text.trim().is_empty() || !is_plain {
         return None;
     }

@@ -111,9 +111,8 @@ impl Offer {
 
     fn item(self, index: usize, text: &Text, snippets: bool) -> lsp::CompletionItem {
         let present = |text: String| (!text.is_empty()).then_some(text);
-        let markdown = |value| {
-            lsp::Documentation::MarkupContent(lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value })
-        };
+        let markdown =
+            |value| lsp::Documentation::MarkupContent(lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value });
         let new_text = if self.is_snippet && !snippets { plain(&self.insert) } else { self.insert };
         let edit = lsp::TextEdit { range: text.range(self.span), new_text };
         lsp::CompletionItem {

@@ -74,11 +74,11 @@ fn report(
 }
 
 fn full(id: String, items: Vec<lsp::Diagnostic>) -> lsp::FullDocumentDiagnosticReport {
-    lsp::FullDocumentDiagnosticReport { result_id: Some(id), items, ..Default::default() }
+    lsp::FullDocumentDiagnosticReport { result_id: Some(id), items }
 }
 
 fn unchanged(result_id: String) -> lsp::UnchangedDocumentDiagnosticReport {
-    lsp::UnchangedDocumentDiagnosticReport { result_id, ..Default::default() }
+    lsp::UnchangedDocumentDiagnosticReport { result_id }
 }
 
 /// A name for what was found, the same for the same findings.

@@ -51,9 +51,9 @@ fn in_fork(file: &File<'_>, fork: &autofork::compile::ForkFile) -> Vec<lsp::Docu
         symbol(file, key, lsp::SymbolKind::Property, whole, *span)
     });
     let sections = headings(text, fork.body());
-    let sections = sections.iter().map(|heading| {
-        symbol(file, heading.title.of(text), lsp::SymbolKind::String, heading.section, heading.title)
-    });
+    let sections = sections
+        .iter()
+        .map(|heading| symbol(file, heading.title.of(text), lsp::SymbolKind::String, heading.section, heading.title));
     let children: Vec<_> = keys.chain(sections).collect();
     let Some(fence) = fork.opening() else { return children };
     let whole = Span::new(fence.start(), text.len());

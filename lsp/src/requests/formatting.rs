@@ -12,7 +12,8 @@ pub(crate) fn formatting(
     params: &lsp::DocumentFormattingParams,
 ) -> Result<Option<Vec<lsp::TextEdit>>, Refusal> {
     let Some(file) = view.file(&params.text_document.uri) else { return Ok(None) };
-    let Some((span, new_text)) = format::frontmatter(file.text.as_str()).filter(|_| file.fork_file().is_some()) else {
+    let Some((span, new_text)) = format::frontmatter(file.text.as_str()).filter(|_| file.fork_file().is_some())
+    else {
         return Ok(Some(Vec::new()));
     };
     Ok(Some(vec![lsp::TextEdit { range: file.text.range(span), new_text }]))

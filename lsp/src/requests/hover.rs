@@ -192,6 +192,7 @@ fn setting(linkage: &Linkage, table: Option<&str>, key: &str) -> Option<String> 
         Some(value @ (serde_json::Value::Bool(_) | serde_json::Value::Array(_))) => format!("`{value}`"),
         _ => String::new(),
     };
-    let here = if value.is_empty() { String::new() } else { format!("In force here: {value}, {}.", origin(config, key)) };
+    let here =
+        if value.is_empty() { String::new() } else { format!("In force here: {value}, {}.", origin(config, key)) };
     Some(paragraphs([format!("`{key}`: {docs}"), here]))
 }

@@ -56,7 +56,11 @@ pub(crate) fn inlay_hint(
             }
             Moment::ContextLeft(left) => {
                 let at = 200_000_u64.saturating_sub(left.get());
-                hint(place.end(), format!("at {} of 200k", number(at)), "the window is 200k tokens, or 1M".to_owned());
+                hint(
+                    place.end(),
+                    format!("at {} of 200k", number(at)),
+                    "the window is 200k tokens, or 1M".to_owned(),
+                );
             }
             Moment::Idle(Some(_)) | Moment::ContextTokens(_) => {}
         }

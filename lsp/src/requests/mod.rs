@@ -2,6 +2,8 @@
 //!
 //! A file or a place that is not ours is no error: the answer is empty. An error is only what the client cannot mean.
 
+#![allow(clippy::unnecessary_wraps, reason = "every request has the same shape, whether it can be refused or not")]
+
 pub(crate) mod code_action;
 pub(crate) mod completion;
 pub(crate) mod definition;

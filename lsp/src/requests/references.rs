@@ -55,11 +55,19 @@ pub(crate) fn waiting_for(view: &View<'_>, name: &ForkName, path: &std::path::Pa
 
 /// The names in `after` that mean nothing that there is.
 fn named(view: &View<'_>, name: &ForkName) -> Places {
-    collect(view, |_| true, |file| file.after_names().filter(|(other, _)| *other == name).map(|(_, span)| span).collect())
+    collect(
+        view,
+        |_| true,
+        |file| file.after_names().filter(|(other, _)| *other == name).map(|(_, span)| span).collect(),
+    )
 }
 
 fn tagged(view: &View<'_>, tag: &Tag) -> Places {
-    collect(view, |_| true, |file| file.tag_words().filter(|(other, _)| *other == tag).map(|(_, span)| span).collect())
+    collect(
+        view,
+        |_| true,
+        |file| file.tag_words().filter(|(other, _)| *other == tag).map(|(_, span)| span).collect(),
+    )
 }
 
 fn collect(

@@ -67,7 +67,9 @@ pub(crate) fn files(view: &View<'_>, params: &lsp::RenameFilesParams) -> Result<
         let (Some(old), Some(new)) = (uri::to_path(&file.old_uri), uri::to_path(&file.new_uri)) else { continue };
         let path = [old.clone(), old.join("FORK.md")].into_iter().find(|path| view.file_at(path).is_some());
         let Some(path) = path else { continue };
-        let Some(known) = view.file_at(&path).and_then(|file| Some(file.fork_file()?.file.name.clone())) else { continue };
+        let Some(known) = view.file_at(&path).and_then(|file| Some(file.fork_file()?.file.name.clone())) else {
+            continue;
+        };
         let new_path = if path == old { new } else { new.join("FORK.md") };
         let name = fork_name(&stem(&new_path));
         // Where the name is taken, nothing may come to mean another fork.
@@ -133,7 +135,10 @@ fn check_name(name: &ForkName) -> Result<(), Refusal> {
     if !bad {
         return Ok(());
     }
-    Err(Refusal::new(format!("`{}` is no good name for a fork: leave out slashes, quotes, commas and a leading dot", visible(text))))
+    Err(Refusal::new(format!(
+        "`{}` is no good name for a fork: leave out slashes, quotes, commas and a leading dot",
+        visible(text)
+    )))
 }
 
 /// Refuses a name that another file has, wherever the fork is seen.
@@ -144,7 +149,11 @@ fn check_free(view: &View<'_>, path: &Path, new: &ForkName, target: &Path) -> Re
         listed.name == *new && listed.path != path && !is_note
     });
     if let Some(listed) = taken {
-        let message = format!("there is a fork `{}` already: {}", visible(new.as_str()), visible(&listed.path.to_string_lossy()));
+        let message = format!(
+            "there is a fork `{}` already: {}",
+            visible(new.as_str()),
+            visible(&listed.path.to_string_lossy())
+        );
         return Err(Refusal::new(message));
     }
     if view.snapshot.exists(target) {

@@ -93,7 +93,8 @@ fn paragraph(text: &str, part: Span, offset: usize) -> Span {
 
 fn word(text: &str, offset: usize) -> Span {
     let before = &text[..offset];
-    let start = before.rfind(|c| !is_word(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+    let start =
+        before.rfind(|c| !is_word(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
     let end = text[offset..].find(|c| !is_word(c)).map_or(text.len(), |at| offset + at);
     Span::new(start, end)
 }

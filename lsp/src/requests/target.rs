@@ -45,7 +45,8 @@ pub(crate) fn touches(span: Span, offset: usize) -> bool {
 
 fn in_fork<'a>(text: &'a str, compiled: &'a CompiledFile, offset: usize) -> Option<Target<'a>> {
     let file = &compiled.file;
-    if let Some(fence) = [file.opening(), file.closing()].into_iter().flatten().find(|fence| touches(*fence, offset)) {
+    if let Some(fence) = [file.opening(), file.closing()].into_iter().flatten().find(|fence| touches(*fence, offset))
+    {
         return Some(Target::Fence(fence));
     }
     if !touches(file.frontmatter(), offset) {

@@ -66,13 +66,17 @@ pub(crate) fn number(number: u64) -> String {
 pub(crate) fn when(moment: Moment, default: Option<Seconds>) -> String {
     match (moment, default) {
         (Moment::Idle(Some(quiet)), _) if quiet.is_zero() => "at the first stop of each pause".to_owned(),
-        (Moment::Idle(Some(quiet)), _) => format!("quiet for {}", length(quiet)),
-        (Moment::Idle(None), Some(quiet)) => format!("quiet for {}", length(quiet)),
+        (Moment::Idle(Some(quiet)), _) | (Moment::Idle(None), Some(quiet)) => format!("quiet for {}", length(quiet)),
         (Moment::Idle(None), None) => "never: bare `idle` is switched off".to_owned(),
         (Moment::ContextTokens(tokens), _) => format!("the context reaches {} tokens", number(tokens.get())),
         (Moment::ContextUsed(percent), _) => {
             let of = |window: u64| number(window / 100 * u64::from(percent.get()));
-            format!("{} % of the context window is used: {} tokens of 200k, {} of 1M", percent.get(), of(200_000), of(1_000_000))
+            format!(
+                "{} % of the context window is used: {} tokens of 200k, {} of 1M",
+                percent.get(),
+                of(200_000),
+                of(1_000_000)
+            )
         }
         (Moment::ContextLeft(tokens), _) => format!("{} tokens of the context window are left", number(tokens.get())),
     }

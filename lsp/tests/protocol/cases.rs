@@ -62,7 +62,14 @@ fn checked(files: &Memory) -> BTreeSet<Finding> {
             None => one.message.clone(),
         };
         let level = level(one.level);
-        found.push((one.path.to_path_buf(), one.rule.name.to_owned(), level.to_owned(), place, message, one.labels.len()));
+        found.push((
+            one.path.to_path_buf(),
+            one.rule.name.to_owned(),
+            level.to_owned(),
+            place,
+            message,
+            one.labels.len(),
+        ));
     }
     found.into_iter().collect()
 }
@@ -88,7 +95,8 @@ fn place(source: &Source, span: Span) -> [usize; 4] {
 }
 
 fn shown(path: &Path, found: &Value) -> Finding {
-    let number = |pointer: &str| usize::try_from(found.pointer(pointer).and_then(Value::as_u64).expect("a number")).unwrap();
+    let number =
+        |pointer: &str| usize::try_from(found.pointer(pointer).and_then(Value::as_u64).expect("a number")).unwrap();
     (
         path.to_path_buf(),
         found["code"].as_str().expect("a rule").to_owned(),
@@ -165,7 +173,8 @@ fn every_request_at_every_place_of_every_case_is_answered() {
         for (path, text) in &texts {
             let uri = uri::of_path(path);
             for method in DOCUMENTS {
-                let params = json!({ "textDocument": { "uri": uri }, "options": { "tabSize": 2, "insertSpaces": true } });
+                let params =
+                    json!({ "textDocument": { "uri": uri }, "options": { "tabSize": 2, "insertSpaces": true } });
                 client.request(method, params).unwrap_or_else(|error| panic!("{title}: {method}: {error:?}"));
             }
             let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9999, "character": 0 } });

@@ -116,7 +116,8 @@ impl Client {
     pub(crate) fn initialize(&mut self, capabilities: &Value, folders: &[&Path]) -> Value {
         let folders: Vec<Value> =
             folders.iter().map(|path| json!({ "uri": uri::of_path(path), "name": "folder" })).collect();
-        let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities, "workspaceFolders": folders });
+        let params =
+            json!({ "processId": null, "rootUri": null, "capabilities": capabilities, "workspaceFolders": folders });
         let answer = self.request("initialize", params).expect("an answer");
         self.notify("initialized", json!({}));
         answer
@@ -241,7 +242,11 @@ impl Client {
     pub(crate) fn everything(&mut self) -> BTreeMap<PathBuf, Vec<Value>> {
         self.settle();
         self.unread.clear();
-        self.published.iter().filter(|(_, found)| !found.is_empty()).map(|(path, found)| (path.clone(), found.clone())).collect()
+        self.published
+            .iter()
+            .filter(|(_, found)| !found.is_empty())
+            .map(|(path, found)| (path.clone(), found.clone()))
+            .collect()
     }
 
     /// The files with news that were not looked at.
@@ -279,7 +284,11 @@ impl Client {
         match &mut self.server {
             Server::Thread(thread) => thread.take().expect("a server").join().expect("no panic"),
             Server::Process(child) => {
-                if child.wait().expect("a process").success() { Ended::InOrder } else { Ended::Abruptly }
+                if child.wait().expect("a process").success() {
+                    Ended::InOrder
+                } else {
+                    Ended::Abruptly
+                }
             }
         }
     }

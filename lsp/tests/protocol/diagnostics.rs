@@ -40,7 +40,10 @@ fn configuration_that_is_not_saved_counts() {
     assert!(client.everything().is_empty());
     client.change(&fork("config.toml"), "default_idle_deadline = 0\n");
     assert!(client.rules(&fork("a.md")).contains(&"idle-disabled".to_owned()));
-    client.change(&fork("config.toml"), "default_idle_deadline = 0\n[lint]\nidle-disabled = \"off\"\nnever-fires = \"off\"\n");
+    client.change(
+        &fork("config.toml"),
+        "default_idle_deadline = 0\n[lint]\nidle-disabled = \"off\"\nnever-fires = \"off\"\n",
+    );
     assert!(client.rules(&fork("a.md")).is_empty());
     assert!(client.rules(&fork("config.toml")).is_empty());
 }
@@ -125,7 +128,8 @@ fn two_folders_that_see_the_same_forks_report_each_finding_once() {
 
 #[test]
 fn a_client_may_ask_instead() {
-    let mut client = Client::in_memory(memory(&[("a.md", "---\nfork: true\nx: 1\n---\nTidy.\n"), ("b.md", CLEAN)]), user());
+    let mut client =
+        Client::in_memory(memory(&[("a.md", "---\nfork: true\nx: 1\n---\nTidy.\n"), ("b.md", CLEAN)]), user());
     let answer = client.initialize(&pulling(), &[Path::new("/p")]);
     assert_eq!(answer["capabilities"]["diagnosticProvider"]["workspaceDiagnostics"], true);
     let report = client.about("textDocument/diagnostic", &fork("a.md"));

@@ -18,10 +18,16 @@ fn hints(client: &mut Client, path: &str) -> Vec<String> {
 fn hints_say_what_defaults_come_to() {
     let mut client = started(&[
         ("config.toml", "default_idle_deadline = \"7m\"\n[tag_throttles]\nnotes = \"1h\"\n"),
-        ("a.md", "---\nfork: true\nrun_on:\n  - idle\n  - context_used: 80%\n  - context_left: 20000\ntags: [notes, x]\n---\nTidy.\n"),
+        (
+            "a.md",
+            "---\nfork: true\nrun_on:\n  - idle\n  - context_used: 80%\n  - context_left: 20000\ntags: [notes, x]\n---\nTidy.\n",
+        ),
         ("b.md", "---\nfork: true\n---\nTidy.\n"),
     ]);
-    assert_eq!(hints(&mut client, "a.md"), ["3: 7 min", "4: 160,000 of 200k", "5: at 180,000 of 200k", "6: every 1 h"]);
+    assert_eq!(
+        hints(&mut client, "a.md"),
+        ["3: 7 min", "4: 160,000 of 200k", "5: at 180,000 of 200k", "6: every 1 h"]
+    );
     assert_eq!(hints(&mut client, "b.md"), ["0: idle: 7 min"]);
     client.everything();
 }

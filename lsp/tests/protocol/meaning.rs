@@ -13,7 +13,10 @@ fn hover(client: &mut Client, path: &str, line: u32, character: u32) -> String {
 fn hover_says_what_things_come_to_here() {
     let mut client = started(&[
         ("config.toml", "default_idle_deadline = \"7m\"\n[tag_throttles]\nnotes = \"1h\"\n"),
-        ("a.md", "---\nfork: true\nrun_on:\n  - idle: 15m\n  - idle\n  - context_used: 80%\nthrottle: 90m\nafter: [b]\ntags: [notes]\nx: 1 # autofork: allow(unknown-key) why\n---\nTidy.\n"),
+        (
+            "a.md",
+            "---\nfork: true\nrun_on:\n  - idle: 15m\n  - idle\n  - context_used: 80%\nthrottle: 90m\nafter: [b]\ntags: [notes]\nx: 1 # autofork: allow(unknown-key) why\n---\nTidy.\n",
+        ),
         ("b.md", "---\nfork: true\ndescription: Comes first\ntags: [early]\n---\nTidy.\n"),
         ("c.md", "---\nfork: true\nafter: [a]\n---\nTidy.\n"),
     ]);
@@ -63,12 +66,20 @@ fn completion_knows_what_may_stand_where() {
     let mut at = |text: &str| offered(&mut client, "new.md", text);
     assert_eq!(at("|"), ["fork"]);
     assert_eq!(at("---\nfork: true\nt|\n---\n"), ["description", "run_on", "throttle", "after", "overlap", "tags"]);
-    assert_eq!(at("---\nfork: true\nthrottle: 1h\n|"), ["description", "run_on", "after", "overlap", "tags"], "unclosed");
+    assert_eq!(
+        at("---\nfork: true\nthrottle: 1h\n|"),
+        ["description", "run_on", "after", "overlap", "tags"],
+        "unclosed"
+    );
     assert!(at("---\nfork: true\nrun_on:\n  - |\n---\n").contains(&"context_used: 80%".to_owned()));
     assert!(at("---\nfork: true\nrun_on: [idle: 1|\n---\n").contains(&"15m".to_owned()), "an open bracket");
     assert!(at("---\nfork: true\nthrottle: |\n---\n").contains(&"30m".to_owned()));
     assert_eq!(at("---\nfork: true\nafter: [|]\n---\n"), ["b"], "no cycles, and not itself");
-    assert_eq!(at("---\nfork: true\nafter: [b, |\n---\n"), ["b"], "an open bracket: what is taken cannot be read yet");
+    assert_eq!(
+        at("---\nfork: true\nafter: [b, |\n---\n"),
+        ["b"],
+        "an open bracket: what is taken cannot be read yet"
+    );
     assert_eq!(at("---\nfork: true\ntags:\n  - |\n---\n"), ["notes"]);
     assert_eq!(at("---\nfork: true\noverlap: |\n---\n"), ["true", "false"]);
     assert!(at("---\nfork: true\nx: 1 # autofork: allow(unk|)\n---\n").contains(&"unknown-key".to_owned()));

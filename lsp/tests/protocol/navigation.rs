@@ -13,7 +13,13 @@ const B: &str = "---\nfork: true\n---\n# One\n\nTidy.\n\n## Two\n\nMore.\n";
 const C: &str = "---\nfork: true\nafter:\n  - b\n  - gone\n---\nTidy.\n";
 
 fn client() -> Client {
-    let mut client = started(&[("a.md", A), ("b.md", B), ("c.md", C), ("notes.md", "Notes."), ("deep/FORK.md", "---\nfork: true\n---\nTidy.\n")]);
+    let mut client = started(&[
+        ("a.md", A),
+        ("b.md", B),
+        ("c.md", C),
+        ("notes.md", "Notes."),
+        ("deep/FORK.md", "---\nfork: true\n---\nTidy.\n"),
+    ]);
     client.everything();
     client
 }
@@ -62,7 +68,13 @@ fn a_rename_moves_the_file_and_changes_every_name() {
 #[test]
 fn renames_that_cannot_be_are_refused() {
     let mut client = client();
-    for (name, why) in [("a", "already"), ("notes", "already"), ("x/y", "no good name"), ("", "no good name"), (".x", "no good name")] {
+    for (name, why) in [
+        ("a", "already"),
+        ("notes", "already"),
+        ("x/y", "no good name"),
+        ("", "no good name"),
+        (".x", "no good name"),
+    ] {
         let (code, message) = rename(&mut client, "b.md", 0, 0, name).unwrap_err();
         assert!(code == -32803 && message.contains(why), "{name}: {message}");
     }
@@ -77,10 +89,12 @@ fn renames_that_cannot_be_are_refused() {
 #[test]
 fn a_file_that_the_client_renames_takes_its_names_along() {
     let mut client = client();
-    let rename = json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("x.md")) }] });
+    let rename =
+        json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("x.md")) }] });
     let edit = client.request("workspace/willRenameFiles", rename).unwrap();
     assert!(edited(C, &fork("c.md"), &edit).contains("- x\n"));
-    let taken = json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("a.md")) }] });
+    let taken =
+        json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("a.md")) }] });
     assert_eq!(client.request("workspace/willRenameFiles", taken).unwrap(), Value::Null);
 }
 
@@ -88,7 +102,8 @@ fn a_file_that_the_client_renames_takes_its_names_along() {
 fn symbols_links_and_folds() {
     let mut client = client();
     let symbols = client.about("textDocument/documentSymbol", &fork("b.md"));
-    let names: Vec<_> = symbols[0]["children"].as_array().unwrap().iter().map(|child| child["name"].clone()).collect();
+    let names: Vec<_> =
+        symbols[0]["children"].as_array().unwrap().iter().map(|child| child["name"].clone()).collect();
     assert_eq!((&symbols[0]["name"], names), (&json!("b"), vec![json!("fork"), json!("One"), json!("Two")]));
     let found = client.request("workspace/symbol", json!({ "query": "DP" })).unwrap();
     assert_eq!(found[0]["name"], "deep");
@@ -96,7 +111,8 @@ fn symbols_links_and_folds() {
     assert_eq!(links[0]["target"], json!(uri::of_path(&fork("notes.md"))));
     assert_eq!(links.as_array().unwrap().len(), 1, "a file that is not there is no link");
     let folds = client.about("textDocument/foldingRange", &fork("b.md"));
-    let lines: Vec<_> = folds.as_array().unwrap().iter().map(|fold| (fold["startLine"].clone(), fold["endLine"].clone())).collect();
+    let lines: Vec<_> =
+        folds.as_array().unwrap().iter().map(|fold| (fold["startLine"].clone(), fold["endLine"].clone())).collect();
     assert_eq!(lines, [(json!(0), json!(2)), (json!(3), json!(9)), (json!(7), json!(9))]);
 }
 
@@ -116,8 +132,12 @@ fn a_selection_grows_from_the_word_to_the_whole() {
 
 #[test]
 fn symbols_of_configuration() {
-    let mut client = Client::in_memory(memory(&[("config.toml", "wake_debounce = 1\n[lint]\ncomma-list = \"off\"\n")]), user());
+    let mut client =
+        Client::in_memory(memory(&[("config.toml", "wake_debounce = 1\n[lint]\ncomma-list = \"off\"\n")]), user());
     client.initialize(&able(), &[Path::new("/p")]);
     let symbols = client.about("textDocument/documentSymbol", &fork("config.toml"));
-    assert_eq!((&symbols[0]["name"], &symbols[1]["children"][0]["name"]), (&json!("wake_debounce"), &json!("comma-list")));
+    assert_eq!(
+        (&symbols[0]["name"], &symbols[1]["children"][0]["name"]),
+        (&json!("wake_debounce"), &json!("comma-list"))
+    );
 }

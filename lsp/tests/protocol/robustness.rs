@@ -54,7 +54,8 @@ fn positions_that_are_nowhere_are_brought_to_the_edge() {
     client.edit(&fork("a.md"), json!([{ "range": { "start": far, "end": near }, "text": "More.\n" }]));
     client.edit(&fork("a.md"), json!([{ "range": { "start": near, "end": far }, "text": "fork: true\n---\nx\n" }]));
     assert!(client.rules(&fork("a.md")).is_empty());
-    let params = json!({ "textDocument": { "uri": uri::of_path(&fork("a.md")) }, "position": { "line": -1, "character": 0 } });
+    let params =
+        json!({ "textDocument": { "uri": uri::of_path(&fork("a.md")) }, "position": { "line": -1, "character": 0 } });
     assert_eq!(client.request("textDocument/hover", params).unwrap_err().0, -32602);
 }
 
@@ -73,7 +74,10 @@ fn odd_uris_are_nobodys_files() {
 fn a_change_of_a_document_that_is_not_open_is_passed_over() {
     let mut client = started(&[("a.md", "---\nfork: true\n---\nTidy.\n")]);
     let document = json!({ "uri": uri::of_path(&fork("a.md")), "version": 3 });
-    client.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [{ "text": "---\nfork: yes\n" }] }));
+    client.notify(
+        "textDocument/didChange",
+        json!({ "textDocument": document, "contentChanges": [{ "text": "---\nfork: yes\n" }] }),
+    );
     client.notify("textDocument/didClose", json!({ "textDocument": document }));
     assert!(client.rules(&fork("a.md")).is_empty());
 }

@@ -28,7 +28,10 @@ pub(super) fn offers(file: &File<'_>, cursor: &Cursor<'_>) -> Vec<Offer> {
     if let Some(typed) = before.trim_start().strip_prefix('[').filter(|_| !before.contains('=')) {
         let rest = cursor.after().len();
         let span = Span::new(cursor.offset - typed.len() - 1, cursor.offset + rest);
-        return TABLES.iter().map(|name| Offer::new(format!("[{name}]"), Kind::Module, span).docs(docs(name))).collect();
+        return TABLES
+            .iter()
+            .map(|name| Offer::new(format!("[{name}]"), Kind::Module, span).docs(docs(name)))
+            .collect();
     }
     match before.split_once('=') {
         Some((key, typed)) => values(file, cursor, table, key.trim(), typed),

@@ -40,8 +40,7 @@ pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'
     }
     let Some(key) = enclosing_key(cursor, frontmatter) else { return Vec::new() };
     match key {
-        "fork" => values(cursor, &["true", "false"]),
-        "overlap" => values(cursor, &["true", "false"]),
+        "fork" | "overlap" => values(cursor, &["true", "false"]),
         "throttle" => values(cursor, &DURATIONS),
         "run_on" => moments(cursor),
         "after" => after(file, compiled, cursor),
@@ -66,7 +65,9 @@ pub(super) fn in_comment(cursor: &Cursor<'_>, at: usize) -> Vec<Offer> {
     let Some((_, list)) = words.split_once("allow(") else {
         let span = Span::new(cursor.line.start() + at, cursor.offset);
         let suppression = Offer::new("# autofork: allow()", Kind::Snippet, span);
-        return vec![suppression.snippet("# autofork: allow(${1:rule-name}) ${0:reason}").detail("switch a rule off here")];
+        return vec![
+            suppression.snippet("# autofork: allow(${1:rule-name}) ${0:reason}").detail("switch a rule off here"),
+        ];
     };
     if list.contains(')') {
         return Vec::new();
@@ -82,8 +83,10 @@ pub(super) fn in_comment(cursor: &Cursor<'_>, at: usize) -> Vec<Offer> {
 /// Keys that are not there yet.
 fn keys(cursor: &Cursor<'_>, frontmatter: Span) -> Vec<Offer> {
     let elsewhere = envelope::keys_at_line_start(cursor.text, frontmatter);
-    let used: HashSet<&str> =
-        elsewhere.filter(|(_, span)| span.start() < cursor.line.start() || span.start() > cursor.line.end()).map(|(key, _)| key).collect();
+    let used: HashSet<&str> = elsewhere
+        .filter(|(_, span)| span.start() < cursor.line.start() || span.start() > cursor.line.end())
+        .map(|(key, _)| key)
+        .collect();
     let span = cursor.word(cursor.before().len(), is_word);
     let has_colon = cursor.text[span.end()..].starts_with(':');
     let order = ["fork", "description", "run_on", "throttle", "after", "overlap", "tags"];
@@ -165,7 +168,8 @@ fn gap(cursor: &Cursor<'_>) -> &'static str {
 fn after(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<Offer> {
     let typed = item(cursor);
     let span = cursor.word(typed.len(), is_word);
-    let taken = compiled.file.after_names().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
+    let taken =
+        compiled.file.after_names().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
     let taken: HashSet<&str> = taken.map(|(name, _)| name.as_str()).collect();
     let names = names::may_wait_for(file.linkage, &compiled.file.name, &taken);
     let offer = |name: &autofork::ir::ForkName| {
@@ -185,7 +189,8 @@ fn after(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<O
 fn tags(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<Offer> {
     let typed = item(cursor);
     let span = cursor.word(typed.len(), is_word);
-    let taken = compiled.file.tag_words().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
+    let taken =
+        compiled.file.tag_words().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
     let taken: HashSet<&str> = taken.map(|(tag, _)| tag.as_str()).collect();
     // The word at the cursor is a tag of this file only because it is being typed.
     let here = span.of(cursor.text);
