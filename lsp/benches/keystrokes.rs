@@ -113,7 +113,7 @@ impl Server {
         serde_json::from_slice(&body).expect("JSON")
     }
 
-    fn notify(&mut self, method: &str, params: Value) {
+    fn notify(&mut self, method: &str, params: &Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
@@ -121,7 +121,7 @@ impl Server {
         let folders = json!([{ "uri": uri::of_path(project), "name": "project" }]);
         let params = json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders });
         self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
-        self.notify("initialized", json!({}));
+        self.notify("initialized", &json!({}));
     }
 
     /// Reads until a file's diagnostics come; of the newest version, if one was sent.
@@ -144,7 +144,7 @@ impl Server {
 
     fn open(&mut self, path: &Path, text: &str) {
         let document = json!({ "uri": uri::of_path(path), "languageId": "markdown", "version": 1, "text": text });
-        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        self.notify("textDocument/didOpen", &json!({ "textDocument": document }));
     }
 
     /// Types at the end of a line, letter by letter, as a person would who waits for the word on each.
@@ -157,7 +157,7 @@ impl Server {
                 let change = json!([{ "range": { "start": place, "end": place }, "text": "x" }]);
                 let document = json!({ "uri": uri, "version": self.version });
                 let start = Instant::now();
-                self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": change }));
+                self.notify("textDocument/didChange", &json!({ "textDocument": document, "contentChanges": change }));
                 self.wait_for(path);
                 start.elapsed()
             })
@@ -175,7 +175,7 @@ impl Server {
 
     fn stop(mut self) {
         self.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "shutdown" }));
-        self.notify("exit", Value::Null);
+        self.notify("exit", &Value::Null);
         let _ = self.child.wait();
     }
 }

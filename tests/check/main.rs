@@ -7,4 +7,5 @@ mod program;
 
 mod bad_input;
 mod commands;
+mod formatting;
 mod reports;

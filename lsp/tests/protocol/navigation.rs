@@ -111,9 +111,9 @@ fn symbols_links_and_folds() {
     assert_eq!(links[0]["target"], json!(uri::of_path(&fork("notes.md"))));
     assert_eq!(links.as_array().unwrap().len(), 1, "a file that is not there is no link");
     let folds = client.about("textDocument/foldingRange", &fork("b.md"));
-    let lines: Vec<_> =
+    let pairs: Vec<_> =
         folds.as_array().unwrap().iter().map(|fold| (fold["startLine"].clone(), fold["endLine"].clone())).collect();
-    assert_eq!(lines, [(json!(0), json!(2)), (json!(3), json!(9)), (json!(7), json!(9))]);
+    assert_eq!(pairs, [(json!(0), json!(2)), (json!(3), json!(9)), (json!(7), json!(9))]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Bad input: an answer or a proper error, never a crash, never a stale squiggle.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -155,9 +156,9 @@ fn play(client: &mut Client, steps: &[Step]) -> BTreeMap<PathBuf, String> {
         match *step {
             Step::Open(file, text) => {
                 let path = fork(FILES[file]);
-                if !texts.contains_key(&path) {
-                    client.open(&path, TEXTS[text]);
-                    texts.insert(path, TEXTS[text].to_owned());
+                if let Entry::Vacant(free) = texts.entry(path) {
+                    client.open(free.key(), TEXTS[text]);
+                    free.insert(TEXTS[text].to_owned());
                 }
             }
             Step::Change(file, text) => {

@@ -43,15 +43,18 @@ test("the server diagnoses a fork and offers the fix", { timeout: 60_000 }, asyn
     new rpc.StreamMessageWriter(server.stdin),
   );
   const ended = new Promise<number | null>((resolve) => server.on("exit", resolve));
-  let came: (found: Diagnostic[]) => void = () => {};
-  const next = (): Promise<Diagnostic[]> => new Promise((resolve) => (came = resolve));
-  connection.onNotification("textDocument/publishDiagnostics", (params: { diagnostics: Diagnostic[] }) =>
-    came(params.diagnostics),
+  // The diagnostics of a version of the document; those of no version are of the file on disk.
+  const waiting = new Map<number | undefined, (found: Diagnostic[]) => void>();
+  const found = (version?: number): Promise<Diagnostic[]> =>
+    new Promise((resolve) => waiting.set(version, resolve));
+  connection.onNotification(
+    "textDocument/publishDiagnostics",
+    (params: { version?: number; diagnostics: Diagnostic[] }) => waiting.get(params.version)?.(params.diagnostics),
   );
   connection.listen();
 
   const uri = pathToFileURL(path).href;
-  const first = next();
+  const first = found();
   await connection.sendRequest("initialize", {
     processId: process.pid,
     rootUri: null,
@@ -59,7 +62,7 @@ test("the server diagnoses a fork and offers the fix", { timeout: 60_000 }, asyn
     workspaceFolders: [{ uri: pathToFileURL(project).href, name: "project" }],
   });
   await connection.sendNotification("initialized", {});
-  assert.deepEqual((await first).map((found) => found.code), ["unknown-key"]);
+  assert.deepEqual((await first).map((one) => one.code), ["unknown-key"]);
 
   const document = { uri, languageId: "markdown", version: 1, text: faulty };
   await connection.sendNotification("textDocument/didOpen", { textDocument: document });
@@ -70,7 +73,7 @@ test("the server diagnoses a fork and offers the fix", { timeout: 60_000 }, asyn
   );
   assert.equal(actions[0]?.edit.documentChanges[0]?.edits[0]?.newText, "throttle");
 
-  const mended = next();
+  const mended = found(2);
   await connection.sendNotification("textDocument/didChange", {
     textDocument: { uri, version: 2 },
     contentChanges: [{ text: faulty.replace("throtle", "throttle") }],
