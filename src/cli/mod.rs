@@ -12,11 +12,13 @@ mod demo;
 mod doctor;
 mod error;
 mod explain;
+mod fmt;
 mod forks;
 mod history;
 mod hook;
 mod init;
 mod logs;
+mod lsp;
 mod mend;
 mod prune;
 mod run;
@@ -80,6 +82,9 @@ enum Command {
     Config(config::Arguments),
     Schema(schema::Arguments),
     Init(init::Arguments),
+    Fmt(fmt::Arguments),
+    /// Start the language server on standard input and output, for editors
+    Lsp,
 }
 
 /// Runs the command that the process's arguments name.
@@ -112,6 +117,8 @@ pub fn main() -> ExitCode {
         Command::Config(arguments) => config::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Fmt(arguments) => fmt::run(&arguments),
+        Command::Lsp => lsp::run(),
     };
     outcome.unwrap_or_else(|error| {
         error.print();

@@ -18,6 +18,7 @@
 //! | a predecessor that never spawned blocks its dependents | `engine::tests::a_predecessor_that_was_never_spawned_does_not_block` |
 //! | a fork's name with `'` or `,` | [`a_name_with_quote_and_comma_works_all_the_way`] |
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::json;
@@ -34,7 +35,7 @@ use crate::project::{Memory, UserDirs, project_root};
 fn played(forks: &[(&str, &str)], steps: &str) -> Played {
     let mut text = format!("steps = [{steps}]\n[config]\nwake_debounce = \"0s\"\n[forks]\n");
     for (name, keys) in forks {
-        text += &format!("\"{name}\" = \"\"\"\n---\nfork: true\n{keys}\n---\nWork.\n\"\"\"\n");
+        writeln!(text, "\"{name}\" = \"\"\"\n---\nfork: true\n{keys}\n---\nWork.\n\"\"\"").unwrap();
     }
     let scenario = Scenario::parse(&text).unwrap();
     let played = play(&scenario, &Texts::new());
@@ -97,10 +98,16 @@ fn a_name_with_quote_and_comma_works_all_the_way() {
 }
 
 fn env() -> HookEnv {
-    HookEnv { project_dir: None, client: None, tags: TagOverride::default(), started: Time::from_millis(0) }
+    HookEnv {
+        project_dir: None,
+        client: None,
+        tags: TagOverride::default(),
+        forks: crate::host::claude_code::ForkSwitch::Unset,
+        started: Time::from_millis(0),
+    }
 }
 
-fn translated(event: &str, more: serde_json::Value) -> Option<Fact<crate::host::protocol::Token>> {
+fn translated(event: &str, more: &serde_json::Value) -> Option<Fact<crate::host::protocol::Token>> {
     let mut payload = json!({ "session_id": "s", "cwd": "/p", "transcript_path": "/t/c.jsonl" });
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     match translate(event, &serde_json::to_vec(&payload).unwrap(), &env())? {
@@ -116,7 +123,7 @@ fn every_one_of_several_notifications_is_read() {
     };
     let prompt = [notice("a1"), notice("a2"), notice("a3")].join("\n");
     let Some(Fact::Prompt { prompt: Prompt::Tasks(notices), .. }) =
-        translated("user-prompt-submit", json!({ "prompt": prompt }))
+        translated("user-prompt-submit", &json!({ "prompt": prompt }))
     else {
         panic!("no notices");
     };
@@ -131,13 +138,13 @@ fn quoted_agent_id_text_is_no_spawn() {
     let with = |response: serde_json::Value| {
         let mut call = call.clone();
         call["tool_response"] = response;
-        translated("post-tool-use", call)
+        translated("post-tool-use", &call)
     };
     assert_eq!(with(json!({ "content": [{ "type": "text", "text": said }] })), None);
     assert_eq!(with(json!(said)), None);
     let other =
         json!({ "tool_name": "Bash", "tool_use_id": "t", "tool_response": { "agentId": "a1", "stdout": said } });
-    assert_eq!(translated("post-tool-use", other), None);
+    assert_eq!(translated("post-tool-use", &other), None);
     assert!(matches!(with(json!({ "agentId": "a1" })), Some(Fact::SpawnStarted { ticket: None, .. })));
 }
 
@@ -183,7 +190,7 @@ fn a_cd_does_not_change_the_project() {
 fn huge_durations_do_not_wrap() {
     // In a file they are refused; in the engine the longest there is reaches no further than the end of time.
     let huge = "18446744073709551615";
-    for text in [format!("{huge}d"), format!("{huge}"), "99999999999h".to_owned(), "3651d".to_owned()] {
+    for text in [format!("{huge}d"), huge.to_string(), "99999999999h".to_owned(), "3651d".to_owned()] {
         assert!(crate::syntax::duration::parse(&text).is_err(), "{text}");
     }
     let end = Time::from_millis(i64::MAX);

@@ -9,4 +9,5 @@ mod bad_input;
 mod by_hand;
 mod commands;
 mod doctor;
+mod formatting;
 mod reports;

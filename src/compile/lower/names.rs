@@ -104,7 +104,7 @@ pub(crate) fn is_listed(entry: &Entry) -> Option<Layout> {
 }
 
 /// A name as it is written in a flow list: in quotes where it needs them.
-pub(crate) fn spell(name: &str) -> String {
+pub fn spell(name: &str) -> String {
     let plain = !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_punctuation() && c != '_' && c != '/' && c != '.')
         && !name.contains(['[', ']', '{', '}', ',', '#', ':', '"', '\''])

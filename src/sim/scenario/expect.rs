@@ -111,7 +111,9 @@ impl Expectation {
                     format!("fires in the last {} before {when}", super::timeline::offset(*within))
                 };
                 if let Some(times) = times {
-                    words += &format!(", for the {times}. time");
+                    words.push_str(", for the ");
+                    words.push_str(&times.to_string());
+                    words.push_str(". time");
                 }
                 words
             }

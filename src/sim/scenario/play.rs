@@ -194,7 +194,7 @@ impl<'a> Stage<'a> {
             Doing::HookReturns => self.park(name),
             Doing::TaskEnds(task) => {
                 self.client(name).tasks.retain(|known| known != task);
-                let notice = self.notice(task.as_str().into(), None, Outcome::Completed, None);
+                let notice = notice(task.as_str().into(), None, Outcome::Completed, None);
                 let now = self.now;
                 self.client(name).user_turn = Some(now);
                 self.prompt(name, Prompt::Tasks(vec![notice]));
@@ -310,21 +310,10 @@ impl<'a> Stage<'a> {
     fn announce(&mut self, name: &str, ended: Vec<Agent>) {
         let notices = ended
             .into_iter()
-            .map(|agent| self.notice(agent.id, Some(agent.call), agent.outcome, Some(agent.report)))
+            .map(|agent| notice(agent.id, Some(agent.call), agent.outcome, Some(agent.report)))
             .collect();
         self.prompt(name, Prompt::Tasks(notices));
         self.stop(name, TurnKind::Plain);
-    }
-
-    fn notice(
-        &self,
-        task: TaskId,
-        tool_use: Option<ToolUseId>,
-        outcome: Outcome,
-        report: Option<String>,
-    ) -> TaskNotice {
-        let usage = report.as_ref().map(|_| Usage::default());
-        TaskNotice { task: Some(task), tool_use, outcome, report, usage, evidence: Evidence::Plain }
     }
 
     /// A wake arrives: the model starts every fork that it names, as it is asked.
@@ -384,8 +373,9 @@ impl<'a> Stage<'a> {
     /// Tells the engine, and does what it asks for.
     fn tell(&mut self, event: Event) {
         let before = self.state.clone();
-        let effects = self.state.apply(self.now, &self.programs, event.clone());
-        self.timeline.observe(&before, &event, &effects, &self.state, &self.programs);
+        let told = event.clone();
+        let effects = self.state.apply(self.now, &self.programs, event);
+        self.timeline.observe(&before, &told, &effects, &self.state, &self.programs);
         for effect in effects {
             match effect {
                 Effect::Wake { session, wake, .. } => {
@@ -410,4 +400,10 @@ fn launch() -> LaunchDir {
 
 fn forks_folder() -> PathBuf {
     Path::new(PROJECT).join(".autofork/forks")
+}
+
+/// The client's word that a task has ended.
+fn notice(task: TaskId, tool_use: Option<ToolUseId>, outcome: Outcome, report: Option<String>) -> TaskNotice {
+    let usage = report.as_ref().map(|_| Usage::default());
+    TaskNotice { task: Some(task), tool_use, outcome, report, usage, evidence: Evidence::Plain }
 }

@@ -198,13 +198,11 @@ impl Timeline {
                 self.turns.insert(id.clone());
                 self.say(at, Some(id), what);
             }
-            Fact::Stopped { background, .. } => {
-                // The end of a wake's turn or of a report's is no news.
-                if self.turns.remove(id) || known.is_none() {
-                    let tasks = background.iter().flatten().filter(|task| task.kind == TaskKind::Other);
-                    let tasks = tasks.map(|task| task.description.clone()).collect();
-                    self.say(at, Some(id), What::TurnEnded(tasks));
-                }
+            // The end of a wake's turn or of a report's is no news.
+            Fact::Stopped { background, .. } if self.turns.remove(id) || known.is_none() => {
+                let tasks = background.iter().flatten().filter(|task| task.kind == TaskKind::Other);
+                let tasks = tasks.map(|task| task.description.clone()).collect();
+                self.say(at, Some(id), What::TurnEnded(tasks));
             }
             _ => {}
         }
@@ -215,12 +213,11 @@ impl Timeline {
         let fork = ticket.fork.clone();
         let mut news = Vec::new();
         match &ticket.state {
-            TicketState::Open => {}
             TicketState::Void if !told.1 => {
                 told.1 = true;
                 news.push(What::NeverRan(fork));
             }
-            TicketState::Void => {}
+            TicketState::Open | TicketState::Void => {}
             TicketState::Redeemed(run) => {
                 if !std::mem::replace(&mut told.0, true) {
                     news.push(What::RunBegan(fork.clone()));
