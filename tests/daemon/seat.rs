@@ -107,10 +107,12 @@ fn a_journal_that_is_removed_under_a_daemon_is_begun_anew_and_nothing_is_forgott
     assert!(notes(&status(&stage)).contains("journal was removed"), "{}", status(&stage));
     let log = fs::read_to_string(stage.home().join("daemon.log")).unwrap();
     assert_eq!(log.matches("journal was removed").count(), 1, "{log}");
-    kill(daemon_pid(&stage).unwrap());
+    let first = daemon_pid(&stage).unwrap();
+    kill(first);
+    wait_for("its end", || !is_alive(first));
     start_daemon(&stage);
     let after = status(&stage);
-    assert_eq!(after["sessions"][0]["began"], before["sessions"][0]["began"]);
+    assert_eq!(after["sessions"][0]["began"], before["sessions"][0]["began"], "{after}");
     assert_eq!(after["sessions"][0]["wakes"].as_array().unwrap().len(), 1, "{after}");
 }
 
