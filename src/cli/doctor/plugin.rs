@@ -78,8 +78,8 @@ fn registration(installed: Option<&Installed>, enabled: Option<&(String, bool, &
         }
         (None, None) => PLUGIN.warn(
             "it is not installed, and nothing was ever heard of it",
-            "install it from a marketplace (`/plugin` in a session), or start sessions with \
-             `claude --plugin-dir PATH`, the path being that of the folder `plugin` in a checkout of autofork",
+            "in a session: `/plugin marketplace add PATH`, the path being that of a clone of autofork, and \
+             `/plugin install autofork@autofork`; or start the session with `claude --plugin-dir PATH/plugin`",
         ),
     }
 }

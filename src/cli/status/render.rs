@@ -324,6 +324,12 @@ mod tests {
             next: None,
             forks: Vec::new(),
             wakes: Vec::new(),
+            fork_type: ForkType::Unquestioned,
+            gauge: None,
+            background: Vec::new(),
+            clock: Clock::Runs,
+            held: Vec::new(),
+            mode: None,
         };
         let shown = |standing, last_event| {
             let mut text = String::new();
