@@ -6,6 +6,7 @@
 //!
 //! A load does blocking I/O. The workspace is `Send`, so a caller with an event loop loads on a thread of its own.
 
+mod parallel;
 mod query;
 mod reading;
 mod snapshot;
@@ -14,15 +15,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parallel::in_parallel;
 use salsa::Setter as _;
 
 use query::{ConfigInput, Database, ForkInput, ScopeInput, compiled};
-use reading::{Known, Reading, Seen, in_parallel};
+use reading::{Known, Reading, Seen};
 
 pub use query::Linkage;
 pub use snapshot::{Cancelled, Scope, Snapshot};
 
-use crate::compile::{self, Contents, FolderFault, Layer, Listed, Merged, State};
+use crate::compile::{self, Contents, FolderFault, Layer, Listed, Merged, Purpose, State};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{LaunchDir, Program, ProjectRoot};
 use crate::project::{self, Candidate, FileSystem, Root, UserDirs};
@@ -32,7 +34,7 @@ use crate::text::Sources;
 pub struct Workspace {
     fs: Arc<dyn FileSystem>,
     db: Database,
-    forks: HashMap<PathBuf, Known<ForkInput>>,
+    forks: HashMap<Arc<Path>, Known<ForkInput>>,
     configs: HashMap<PathBuf, Known<ConfigInput>>,
     /// Texts that stand in for those on disk, such as what an editor has not saved yet.
     overlays: BTreeMap<PathBuf, Arc<str>>,
@@ -123,8 +125,12 @@ impl Workspace {
             if self.overlays.remove(path).is_none() {
                 return Overlaid::Unchanged;
             }
-            self.forks.entry(path.to_path_buf()).and_modify(|known| known.seen = Seen::Unknown);
-            self.configs.entry(path.to_path_buf()).and_modify(|known| known.seen = Seen::Unknown);
+            if let Some(known) = self.forks.get_mut(path) {
+                known.seen = Seen::Unknown;
+            }
+            if let Some(known) = self.configs.get_mut(path) {
+                known.seen = Seen::Unknown;
+            }
             return Overlaid::Unseen;
         };
         if self.overlays.get(path) == Some(&text) {
@@ -165,12 +171,18 @@ impl Workspace {
     /// everything that is to say about them.
     pub fn load(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
         let roots = project::roots(&*self.fs, launch, user);
-        self.load_roots(launch, user, &roots)
+        self.load_roots(launch, user, &roots, Purpose::Run)
+    }
+
+    /// Checks what sessions launched in `launch` get: as [`Workspace::load`], but with an empty program and listing.
+    pub fn check(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
+        let roots = project::roots(&*self.fs, launch, user);
+        self.load_roots(launch, user, &roots, Purpose::Check)
     }
 
     /// The same, with these roots, nearest first.
-    pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root]) -> Loaded {
-        let scope = self.look_in(launch, user, roots);
+    pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Loaded {
+        let scope = self.look_in(launch, user, roots, purpose);
         self.snapshot().loaded(&scope)
     }
 
@@ -178,10 +190,10 @@ impl Workspace {
     /// to is computed when a snapshot is asked.
     pub fn look(&mut self, launch: &LaunchDir, user: &UserDirs) -> Scope {
         let roots = project::roots(&*self.fs, launch, user);
-        self.look_in(launch, user, &roots)
+        self.look_in(launch, user, &roots, Purpose::Run)
     }
 
-    fn look_in(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root]) -> Scope {
+    fn look_in(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Scope {
         let root = project::project_root(&*self.fs, launch, user);
         let mut folders = Vec::new();
         let mut candidates: Vec<(usize, Candidate)> = Vec::new();
@@ -199,9 +211,10 @@ impl Workspace {
             scope.set_files(&mut self.db).to(files);
             scope.set_layers(&mut self.db).to(layers);
             scope.set_folders(&mut self.db).to(folders);
+            scope.set_purpose(&mut self.db).to(purpose);
             scope
         } else {
-            let scope = ScopeInput::new(&self.db, root, files, layers, folders);
+            let scope = ScopeInput::new(&self.db, root, files, layers, folders, purpose);
             self.scopes.insert(launch.clone(), scope);
             scope
         };
@@ -254,7 +267,7 @@ impl Workspace {
             let gone = matches!(&read, Some((Seen::Unknown, Contents::Unreadable(_))))
                 && is_missing(&*self.fs, &candidate.path);
             if !gone || self.overlays.contains_key(&candidate.path) {
-                files.push((root, self.fork(candidate, read)));
+                files.push((root, self.fork(&candidate, read)));
             }
         }
         // Each thread has a handle of its own on the one database.
@@ -263,8 +276,8 @@ impl Workspace {
     }
 
     /// The database's idea of a fork file, brought up to date with what was read.
-    fn fork(&mut self, candidate: Candidate, read: Option<(Seen, Contents)>) -> ForkInput {
-        let known = self.forks.get_mut(&candidate.path);
+    fn fork(&mut self, candidate: &Candidate, read: Option<(Seen, Contents)>) -> ForkInput {
+        let known = self.forks.get_mut(&*candidate.path);
         match (known, read) {
             (Some(known), None) => known.input,
             (Some(known), Some((seen, contents))) => {
@@ -275,8 +288,9 @@ impl Workspace {
             (None, read) => {
                 let (seen, contents) = read.unwrap_or_else(|| self.reading().read(&candidate.path));
                 let name = compile::fork_name(&candidate.name);
-                let input = ForkInput::new(&self.db, name, candidate.path.as_path().into(), contents);
-                self.forks.insert(candidate.path, Known { input, seen });
+                let path: Arc<Path> = candidate.path.as_path().into();
+                let input = ForkInput::new(&self.db, name, path.clone(), contents);
+                self.forks.insert(path, Known { input, seen });
                 input
             }
         }
@@ -307,8 +321,11 @@ impl Workspace {
 }
 
 fn is_missing(fs: &dyn FileSystem, path: &Path) -> bool {
-    fs.metadata(path)
-        .is_err_and(|error| matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
+    fs.metadata(path).is_err_and(|error| is_absence(&error))
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

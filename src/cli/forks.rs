@@ -131,7 +131,7 @@ fn print_fork(out: &mut dyn Write, listed: &Listed, report: &Report<'_>) -> io::
 }
 
 /// When a fork fires, in one line.
-fn summary(fork: &Fork) -> String {
+pub(super) fn summary(fork: &Fork) -> String {
     let moments: Vec<String> = fork.run_on.iter().map(ToString::to_string).collect();
     let mut parts =
         vec![if moments.is_empty() { "never fires".to_owned() } else { format!("on {}", moments.join(", ")) }];

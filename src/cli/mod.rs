@@ -5,17 +5,23 @@
 
 mod check;
 mod compile;
+mod completions;
 mod config;
 mod daemon;
 mod demo;
+mod doctor;
 mod error;
 mod explain;
 mod fmt;
 mod forks;
+mod history;
 mod hook;
 mod init;
+mod logs;
 mod lsp;
 mod mend;
+mod prune;
+mod run;
 mod schema;
 mod scope;
 mod source;
@@ -24,6 +30,7 @@ mod stop_daemon;
 mod surroundings;
 mod ticket;
 mod watch;
+mod why;
 mod words;
 
 use std::process::ExitCode;
@@ -49,8 +56,17 @@ enum Command {
     Demo,
     /// Show how things stand: sessions, what comes due next, recent wakes, live runs
     Status(status::Arguments),
+    Why(why::Arguments),
+    History(history::Arguments),
+    Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
+    Logs(logs::Arguments),
+    Prune(prune::Arguments),
+    Run(run::Arguments),
+    Completions(completions::Arguments),
+    #[command(hide = true)]
+    Man(completions::ManArguments),
     /// Show what a ticket stands for
     #[command(hide = true)]
     Ticket(ticket::Arguments),
@@ -80,7 +96,15 @@ pub fn main() -> ExitCode {
     let outcome: Result<ExitCode, CliError> = match arguments.command {
         Command::Demo => demo::run(),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
+        Command::History(arguments) => history::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
+        Command::Logs(arguments) => logs::run(&arguments),
+        Command::Prune(arguments) => prune::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
         Command::Check(arguments) => check::run(&arguments),

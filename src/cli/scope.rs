@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::compile::Purpose;
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
 use crate::ir::LaunchDir;
@@ -41,10 +42,10 @@ pub(crate) fn look(workspace: &mut Workspace, current: &Path, user: &UserDirs, w
 /// Looks at everything that is visible from `current`, and at every root below it.
 fn everything(workspace: &mut Workspace, current: &Path, user: &UserDirs) -> Scope {
     let mut scope = Gathered::default();
-    scope.add(workspace.load(&LaunchDir::new(current), user), None);
+    scope.add(workspace.check(&LaunchDir::new(current), user), None);
     for project in project::projects_below(&Disk, current) {
         if project != current {
-            scope.add(workspace.load(&LaunchDir::new(project), user), None);
+            scope.add(workspace.check(&LaunchDir::new(project), user), None);
         }
     }
     scope.finish()
@@ -73,12 +74,12 @@ fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[Pa
             // Forks that lie in no root, such as a collection to copy from: their folder is taken for one.
             let folder = if kind == EntryKind::Folder { path.as_path() } else { path.parent().unwrap_or(&path) };
             let root = Root { path: folder.to_path_buf(), foreign: false };
-            scope.add(workspace.load_roots(&LaunchDir::new(folder), user, &[root]), Some(&path));
+            scope.add(workspace.load_roots(&LaunchDir::new(folder), user, &[root], Purpose::Check), Some(&path));
             continue;
         }
         launches.dedup();
         for launch in launches {
-            scope.add(workspace.load(&LaunchDir::new(launch), user), Some(&path));
+            scope.add(workspace.check(&LaunchDir::new(launch), user), Some(&path));
         }
     }
     scope.finish()

@@ -2,7 +2,8 @@
 
 use std::env;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use crate::diagnostic::full::{Colours, Links, Look};
 use crate::project::UserDirs;
@@ -15,7 +16,8 @@ pub(crate) fn current_folder() -> Result<PathBuf, CliError> {
     let real =
         env::current_dir().map_err(|error| CliError::new(format!("the current folder cannot be found: {error}")))?;
     let spelt = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
-    let same = |path: &PathBuf| path.canonicalize().ok() == real.canonicalize().ok();
+    let number = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let same = |path: &PathBuf| *path == real || number(path) == number(&real);
     Ok(spelt.filter(same).unwrap_or(real))
 }
 

@@ -11,6 +11,7 @@
 
 use memchr::memmem;
 
+use crate::syntax::envelope::lines;
 use crate::text::Span;
 
 /// Verbs before a file that is read.
@@ -89,7 +90,7 @@ pub(crate) fn mentions(text: &str, body: Span) -> Mentions {
     links(text, body, &code, &mut found);
     let mut done = body.start();
     for at in candidates(body.of(text)).map(|at| at + body.start()) {
-        if at < done || code.iter().any(|block| block.contains(at)) {
+        if at < done || is_in(&code, at) {
             continue;
         }
         let start = sentence_start(text, done, at);
@@ -121,18 +122,24 @@ fn candidates(body: &str) -> impl Iterator<Item = usize> + '_ {
 /// Fenced code, in which nothing is said to anybody.
 fn code_blocks(text: &str, body: Span) -> Vec<Span> {
     let mut blocks = Vec::new();
+    if memmem::find(body.of(text).as_bytes(), b"```").is_none() {
+        return blocks;
+    }
     let mut open = None;
-    for at in memmem::find_iter(body.of(text).as_bytes(), "```").map(|at| at + body.start()) {
-        let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-        if text[line..at].trim().is_empty() {
-            match open.take() {
-                Some(start) => blocks.push(Span::new(start, at)),
-                None => open = Some(at),
-            }
+    for line in lines(text, body).filter(|line| line.of(text).trim_start().starts_with("```")) {
+        match open.take() {
+            Some(start) => blocks.push(Span::new(start, line.start())),
+            None => open = Some(line.start()),
         }
     }
     blocks.extend(open.map(|start| Span::new(start, body.end())));
     blocks
+}
+
+/// Whether a place is inside of one of some blocks, which are in order.
+fn is_in(blocks: &[Span], at: usize) -> bool {
+    let after = blocks.partition_point(|block| block.start() <= at);
+    after > 0 && blocks[after - 1].contains(at)
 }
 
 /// Whether a line is an item, a heading or a quotation, with which something new begins.
@@ -178,31 +185,42 @@ fn sentence_end(text: &str, to: usize, at: usize) -> usize {
     to
 }
 
-/// The targets of links.
+/// The targets of links, and of references on lines of their own.
 fn links(text: &str, body: Span, code: &[Span], found: &mut Mentions) {
-    for at in memmem::find_iter(body.of(text).as_bytes(), "](") {
-        let open = body.start() + at + 2;
-        let line_start = text[..open].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-        let line_end = text[open..body.end()].find(['\n', '\r']).map_or(body.end(), |end| open + end);
-        let Some(close) = text[open..line_end].find(')').map(|close| open + close) else { continue };
-        let in_code = text[line_start..open].bytes().filter(|byte| *byte == b'`').count() % 2 == 1
-            || code.iter().any(|block| block.contains(open));
-        if !in_code {
-            target(&text[open..close], open, found);
-        }
+    let bytes = body.of(text).as_bytes();
+    if memmem::find(bytes, b"](").is_none() && memmem::find(bytes, b"]:").is_none() {
+        return;
     }
-    // References: `[text]: path` on a line of its own.
-    for at in memmem::find_iter(body.of(text).as_bytes(), "]:").map(|at| at + body.start()) {
-        let line_start = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-        let line_end = text[at..body.end()].find(['\n', '\r']).map_or(body.end(), |end| at + end);
-        let is_reference =
-            text[line_start..at].trim_start().starts_with('[') && !code.iter().any(|block| block.contains(at));
-        if is_reference {
-            let rest = &text[at + 2..line_end];
+    for line in lines(text, body).filter(|line| !is_in(code, line.start())) {
+        let words = line.of(text);
+        let mut in_code = false;
+        let mut counted = 0;
+        for at in memmem::find_iter(words.as_bytes(), "](") {
+            in_code ^= words[counted..at].bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
+            counted = at;
+            let open = at + 2;
+            let near = &words[open..floor(words, open + MAX_TARGET)];
+            if let Some(close) = near.find(')').filter(|_| !in_code) {
+                target(&near[..close], line.start() + open, found);
+            }
+        }
+        let reference = words.trim_start().strip_prefix('[').and_then(|rest| rest.split_once("]:"));
+        if let Some((_, rest)) = reference {
             let blanks = rest.len() - rest.trim_start().len();
-            target(rest.trim(), at + 2 + blanks, found);
+            target(rest.trim(), line.end() - rest.len() + blanks, found);
         }
     }
+}
+
+/// A target is not longer than this.
+const MAX_TARGET: usize = 1024;
+
+fn floor(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
 }
 
 /// The target of a link, which starts at `start`; a title may follow it.

@@ -173,7 +173,7 @@ fn classify(file: &mut ForkFile) -> FileKind {
 impl ForkFile {
     /// The fork that it is, if it is one, as if its body began on line 0: what no safe fix may change.
     pub fn without_lines(&self) -> Option<Fork> {
-        let fork = &self.lowered.as_ref()?.fork;
+        let fork = self.lowered.as_ref()?.fork(self);
         let body = Body { first_line: 0, ..fork.body.clone() };
         Some(Fork { body, ..Fork::clone(fork) })
     }

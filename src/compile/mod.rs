@@ -25,8 +25,9 @@ pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
 pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
 pub use lower::{fork_name, spell};
+pub(crate) use near::nearest;
 pub use places::WrittenMoment;
-pub use program::{Linked, Linking, Listed, Placed, State, link};
+pub use program::{Linked, Linking, Listed, Placed, Purpose, State, link};
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::ForkName;

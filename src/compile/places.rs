@@ -24,7 +24,7 @@ fn words(place: Place) -> Span {
 impl ForkFile {
     /// What it comes to, if it is a fork.
     pub fn fork(&self) -> Option<&Arc<Fork>> {
-        self.lowered.as_ref().map(|lowered| &lowered.fork)
+        self.lowered.as_ref().map(|lowered| lowered.fork(self))
     }
 
     /// The opening fence, or the line that was meant as one.

@@ -88,11 +88,22 @@ pub struct Linking<'a> {
     pub root: &'a Path,
     /// Whether there is a file at a path; asked for files that instructions refer to.
     pub exists: &'a dyn Fn(&Path) -> bool,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// What files are linked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To run and to list them: everything is wanted.
+    Run,
+    /// To check them: only diagnostics are wanted, and the program and the listing stay empty.
+    Check,
 }
 
 /// Links the files of all roots under a configuration.
 pub fn link(linking: Linking<'_>) -> Linked {
-    let Linking { files, config, layers, folders, root, exists } = linking;
+    let Linking { files, config, layers, folders, root, exists, purpose } = linking;
     let mut diagnostics = folders;
     let mut owners: HashMap<&ForkName, &Placed<'_>> = HashMap::new();
     let mut listing = Vec::with_capacity(files.len());
@@ -108,14 +119,17 @@ pub fn link(linking: Linking<'_>) -> Linked {
             diagnostics.extend(hidden(owner, placed));
         }
         diagnostics.extend(placed.file.diagnostics.iter().cloned());
-        let fork = file.lowered.as_ref().map(|lowered| lowered.fork.clone());
         if let (State::Active, Some(lowered)) = (state, &file.lowered) {
             members.push(Member { file, lowered });
         }
-        listing.push(Listed { name: file.name.clone(), path: file.source.path().to_path_buf(), state, fork });
+        if purpose == Purpose::Run {
+            let fork = file.lowered.as_ref().map(|lowered| lowered.fork(file).clone());
+            listing.push(Listed { name: file.name.clone(), path: file.source.path().to_path_buf(), state, fork });
+        }
     }
     diagnostics.extend(layers.iter().flat_map(|layer| &layer.diagnostics).cloned());
-    let forks = members.iter().map(|member| member.lowered.fork.clone());
+    let forks =
+        members.iter().filter(|_| purpose == Purpose::Run).map(|member| member.lowered.fork(member.file).clone());
     let program = Arc::new(Program::new(config.config.clone(), forks));
 
     let sets: Vec<&ConfigLayer> = layers.iter().map(|layer| &layer.layer).collect();

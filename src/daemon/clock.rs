@@ -43,6 +43,14 @@ fn after(time: Time, length: Duration) -> Time {
     Time::from_millis(time.as_millis().saturating_add(i64::try_from(length.as_millis()).unwrap_or(i64::MAX)))
 }
 
+/// Sleeps until then; for ever without one.
+pub(super) async fn sleep_until(alarm: Option<Instant>) {
+    match alarm {
+        Some(alarm) => tokio::time::sleep_until(alarm).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Time since some fixed instant.
 #[cfg(target_os = "linux")]
 fn passed() -> Duration {

@@ -74,7 +74,8 @@ async fn converse(stream: UnixStream, actor: &mpsc::Sender<Message>) -> io::Resu
         return std::future::pending().await;
     }
     let hello = serde_json::from_slice::<Hello>(&first);
-    replies.write(&Hello::ours(Some(std::process::id()))).await?;
+    // A hook that has lost patience is gone by now. What it had to tell is told all the same: it lies behind its hello.
+    let _ = replies.write(&Hello::ours(Some(std::process::id()))).await;
     match hello {
         Ok(hello) if hello.protocol == PROTOCOL => {}
         Ok(hello) => {

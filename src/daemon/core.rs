@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::{Effect, Event, Outcome, Session, SessionId, State, Ticket, TicketId, TicketState, WakeId};
-use crate::host::protocol::{DueFork, Instructions, Predecessor, Token, WakeOrder};
+use crate::host::protocol::{DueFork, Instructions, Predecessor, Token, WakeOrder, shorten_description};
 use crate::ir::{ForkName, LaunchDir, Program, Programs, Time};
 use crate::journal::{Entry, Issued, Journal, Opened};
 
@@ -152,7 +152,7 @@ impl Core {
             fork: ticket.fork.clone(),
             // As text, like everywhere else in the journal and on the wire: JSON knows no other path.
             path: fork.map(|fork| PathBuf::from(fork.path.to_string_lossy().into_owned())).unwrap_or_default(),
-            description: fork.and_then(|fork| fork.description.clone()),
+            description: fork.and_then(|fork| fork.description.as_deref().map(shorten_description)),
             body: fork.map(|fork| fork.body.text.to_string()).unwrap_or_default(),
             trigger: ticket.trigger,
             session: session.id.clone(),
@@ -160,6 +160,7 @@ impl Core {
             root: session.root.clone(),
             issued: ticket.issued,
             predecessors: fork.map(|fork| predecessors(session, ticket, &fork.after)).unwrap_or_default(),
+            fork_type: session.fork_type,
         }
     }
 

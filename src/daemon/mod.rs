@@ -14,6 +14,7 @@ mod loader;
 mod log;
 mod random;
 mod seat;
+mod second_look;
 mod status;
 mod watch;
 

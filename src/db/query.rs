@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::compile::{self, CompiledConfig, CompiledFile, Contents, Layer, Linked, Linking, Merged, Placed};
+use crate::compile::{self, CompiledConfig, CompiledFile, Contents, Layer, Linked, Linking, Merged, Placed, Purpose};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ForkName, ProjectRoot};
 use crate::project::FileSystem;
@@ -87,6 +87,8 @@ pub(super) struct ScopeInput {
     /// What there is to say about folders.
     #[returns(ref)]
     pub(super) folders: Vec<Diagnostic>,
+    #[returns(copy)]
+    pub(super) purpose: Purpose,
 }
 
 /// One file compiled by itself.
@@ -140,6 +142,7 @@ pub(super) fn linked(db: &dyn Db, scope: ScopeInput) -> Arc<Linkage> {
         folders: scope.folders(db).clone(),
         root: scope.root(db).as_path(),
         exists: &|path| db.exists(path),
+        purpose: scope.purpose(db),
     });
     let paths = compiled.iter().map(|(_, Compiled(file))| file.file.source.path().clone());
     let by_path = paths.enumerate().map(|(index, path)| (path, index)).collect();

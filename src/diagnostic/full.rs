@@ -12,7 +12,7 @@ use miette::{
 };
 
 use super::{Applicability, Diagnostic, Level, Report};
-use crate::text::{Source, Span, visible};
+use crate::text::{BYTE_ORDER_MARK, Source, Span, visible};
 
 /// What the output can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,9 +170,27 @@ struct Snippet {
     base: usize,
     first_line: usize,
     text: String,
-    /// For each line its start in the file and in `text`.
-    lines: Vec<(usize, usize)>,
+    lines: Vec<ShownLine>,
+    /// Starts of places in `text`, and their columns in the file.
+    columns: Vec<(usize, usize)>,
 }
+
+/// One line of a snippet.
+#[derive(Debug)]
+struct ShownLine {
+    /// Where its part that is shown begins in the file.
+    part: Span,
+    /// Where that part begins in the snippet.
+    start: usize,
+    /// Where it ends there.
+    end: usize,
+}
+
+/// Of a line that is longer than this, only what is around the place is shown.
+const LONG_LINE: usize = 240;
+
+/// So much before the place is shown of a long line.
+const LEAD: usize = 60;
 
 impl Snippet {
     fn new(source: &Source, name: String, base: usize, places: &[Shown<'_>]) -> Self {
@@ -183,13 +201,37 @@ impl Snippet {
         }
         let first = first.saturating_sub(1);
         let last = (last + 1).min(source.line_count() - 1);
-        let (mut text, mut starts) = (String::new(), Vec::new());
+        let mut snippet =
+            Self { name, base, first_line: first, text: String::new(), lines: Vec::new(), columns: Vec::new() };
         for line in first..=last {
-            starts.push((source.line_span(line).start(), text.len()));
-            text.push_str(&shown_line(source.line_text(line)));
-            text.push('\n');
+            snippet.push_line(source, line, places);
         }
-        Self { name, base, first_line: first, text, lines: starts }
+        for (span, ..) in places {
+            let column = source.position(span.start()).column as usize - 1;
+            snippet.columns.push((snippet.offset(source, span.start()), column));
+        }
+        snippet
+    }
+
+    fn push_line(&mut self, source: &Source, line: usize, places: &[Shown<'_>]) {
+        let whole = source.line_span(line);
+        let words = source.line_text(line);
+        // Behind a byte order mark.
+        let from = whole.start() + if line == 0 && source.text().starts_with(BYTE_ORDER_MARK) { 3 } else { 0 };
+        let (mut start, mut end) = (0, words.len());
+        if words.len() > LONG_LINE {
+            let here = places.iter().map(|(span, ..)| span.start()).filter(|at| source.line_of(*at) == line).min();
+            start = floor(words, here.map_or(0, |at| at.saturating_sub(from + LEAD)));
+            end = floor(words, start + LONG_LINE);
+        }
+        if start > 0 {
+            self.text.push('…');
+        }
+        let part = Span::new(from + start, from + end);
+        let shown = self.text.len();
+        self.text.push_str(&shown_line(&words[start..end]));
+        self.lines.push(ShownLine { part, start: shown, end: self.text.len() });
+        self.text.push_str(if end < words.len() { "…\n" } else { "\n" });
     }
 
     /// Where a place of the file is among the offsets of the diagnostic, and how long it is there.
@@ -200,18 +242,21 @@ impl Snippet {
     }
 
     fn offset(&self, source: &Source, offset: usize) -> usize {
-        let line = source.line_of(offset);
-        let (_, shown_start) =
-            self.lines[line.clamp(self.first_line, self.first_line + self.lines.len() - 1) - self.first_line];
-        let start = source.line_span(line).end() - source.line_span(line).of(source.text()).len();
-        let mark = if line == 0 && source.text().starts_with(crate::text::BYTE_ORDER_MARK) { 3 } else { 0 };
-        let line_text = source.line_text(line);
-        let mut within = offset.saturating_sub(start + mark).min(line_text.len());
-        while !line_text.is_char_boundary(within) {
-            within -= 1;
-        }
-        shown_start + shown_line(&line_text[..within]).len()
+        let line = source.line_of(offset).clamp(self.first_line, self.first_line + self.lines.len() - 1);
+        let ShownLine { part, start, end } = &self.lines[line - self.first_line];
+        let words = part.of(source.text());
+        let within = floor(words, offset.saturating_sub(part.start()));
+        if within == words.len() { *end } else { start + shown_line(&words[..within]).len() }
     }
+}
+
+/// The last boundary between characters at or before an offset.
+fn floor(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
 }
 
 /// A line as it is drawn: escaped, but tabs are left to miette, which sets them.
@@ -234,9 +279,9 @@ impl SourceCode for Snippets {
         let local = SourceSpan::new((span.offset() - snippet.base).into(), span.len());
         let found = snippet.text.read_span(&local, lines_before, lines_after)?;
         let start = found.span().offset();
-        // miette counts columns in bytes, people in characters.
-        let line_start = snippet.text[..start].rfind('\n').map_or(0, |end| end + 1);
-        let column = if lines_before == 0 { snippet.text[line_start..start].chars().count() } else { 0 };
+        // miette counts columns in bytes, and knows nothing of what is left out of long lines.
+        let known = snippet.columns.iter().find(|(at, _)| *at == start && lines_before == 0);
+        let column = known.map_or(0, |(_, column)| *column);
         Ok(Box::new(MietteSpanContents::new_named(
             snippet.name.clone(),
             found.data(),

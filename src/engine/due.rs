@@ -2,6 +2,7 @@
 //! the wake, the next deadline, `why` and `status` all ask here.
 
 use super::event::PermissionMode;
+use super::fork_type::ForkType;
 use super::gauge::{Windows, threshold};
 use super::reason::Reason;
 use super::session::{Pause, Session, Turn};
@@ -135,6 +136,9 @@ impl View<'_> {
     /// What keeps the fork from running although its moment has come.
     fn guards(&self, fork: &Fork, outlook: &mut Outlook) {
         let Self { session, config, stamps, now, .. } = *self;
+        if session.fork_type == ForkType::Missing {
+            outlook.blocked(Reason::ForkTypeMissing);
+        }
         self.tag_filter(fork, outlook);
         if mode_forbids_wakes(session, config) {
             outlook.blocked(Reason::PlanMode);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fork_type::ForkType;
 use super::id::{ClientProcess, PollId, SessionId, TicketId, WakeId};
 use super::record::Record;
 
@@ -27,6 +28,8 @@ pub enum Effect {
     Allow {
         /// The ticket redeemed.
         ticket: TicketId,
+        /// What the client has shown of the type that the spawn names.
+        fork_type: ForkType,
     },
     /// Refuse the spawn.
     Deny(Denial),
@@ -47,6 +50,8 @@ pub enum Effect {
 pub enum Denial {
     /// The ticket was redeemed before, or a newer one for the same fork has taken its place.
     Spent,
+    /// Its spawns have failed, and no further one is tried.
+    Failed,
     /// The ticket was issued to another session.
     Foreign,
     /// The ticket was presented by a subagent: forks do not start forks.

@@ -54,6 +54,8 @@ pub enum Event {
         /// The connection.
         poll: PollId,
     },
+    /// A wake was not sent: its hook had gone, or the journal could not be written. The session is not parked.
+    WakeWithheld(SessionId),
     /// A hook has confirmed that it received the wake it was answered with.
     WakeDelivered(SessionId),
     /// The client's process of a session is gone.

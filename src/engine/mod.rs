@@ -12,6 +12,7 @@ mod after;
 mod due;
 mod effect;
 mod event;
+mod fork_type;
 mod gauge;
 mod held;
 mod id;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir::{Fork, LaunchDir, Program, Programs, ProjectRoot, Time};
 
+pub use after::predecessors;
 pub use due::Outlook;
 use due::View;
 pub use effect::{Denial, Effect};
@@ -45,6 +47,7 @@ pub use event::{
     BackgroundTask, Caller, Event, Evidence, Fact, Mark, Origin, Outcome, PermissionMode, Prompt, SpawnFailure,
     Start, StartSource, TagOverride, TaskKind, TaskNotice, TurnKind, Usage,
 };
+pub use fork_type::ForkType;
 use gauge::Windows;
 pub use gauge::{Gauge, WindowSign};
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
@@ -80,6 +83,13 @@ impl State {
             Event::GaugeRead { session, tokens, window } => self.gauge_read(&mut work, &session, tokens, window),
             Event::Parked { session, poll, mark } => self.parked(&mut work, &session, poll, mark),
             Event::PollDropped { session, poll } => self.poll_dropped(&mut work, &session, poll),
+            Event::WakeWithheld(id) => {
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.wake_withheld();
+                    session.orphan_check = Some(work.now.after(session::ORPHAN_GRACE));
+                }
+                self.settle(&mut work, &id);
+            }
             Event::WakeDelivered(id) => {
                 if let Some(session) = self.sessions.get_mut(&id) {
                     session.wake_arrived();
@@ -134,6 +144,24 @@ impl State {
         &self.stamps
     }
 
+    /// The size of the session's context window, in tokens.
+    pub fn window_of(&self, session: &Session) -> u64 {
+        self.windows.size(&session.conversation)
+    }
+
+    /// Until when at the latest background work holds the clock of the session's pause: without limit if that is
+    /// `None`. `None` if the clock runs or there is no pause.
+    pub fn held_by_background(&self, session: &Session, program: &Program) -> Option<Option<Time>> {
+        let pause = session.pause.as_ref().filter(|pause| pause.clock.is_none())?;
+        let view =
+            View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now: self.now };
+        match view.clock() {
+            Ok(until) if until <= self.now.max(pause.began) => None,
+            Ok(until) => Some(Some(until)),
+            Err(_) => Some(None),
+        }
+    }
+
     /// The fork's next firing in a session at `now`, with every reason that stands in the way, being parked included.
     pub fn outlook(&self, session: &Session, fork: &Fork, program: &Program, now: Time) -> Outlook {
         let view = View { session, config: program.config(), stamps: &self.stamps, windows: &self.windows, now };
@@ -182,7 +210,7 @@ impl State {
             Fact::SpawnStarted { tool_use, agent, ticket } => {
                 self.spawn_started(work, id, &tool_use, &agent, ticket.flatten());
             }
-            Fact::SpawnFailed { tool_use, failure: _ } => self.spawn_failed(id, &tool_use),
+            Fact::SpawnFailed { tool_use, failure } => self.spawn_failed(work, id, &tool_use, failure),
             Fact::ForkStarted(agent) => self.fork_started(work, id, &agent),
             Fact::SubagentStopped { agent, report } => self.subagent_stopped(work, id, &agent, report),
             Fact::Ended => self.end_session(work, id),

@@ -72,6 +72,8 @@ pub enum Reason {
     ThresholdSpent(Moment),
     /// The session is in plan mode.
     PlanMode,
+    /// Its client knows no subagent of type fork: a wake would come to nothing.
+    ForkTypeMissing,
     /// No hook is parked through which the session could be woken.
     NotParked,
     /// It is due, and others may still join its wake.
@@ -82,6 +84,56 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Its name in JSON and in scenarios.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NeverFires => "never_fires",
+            Self::IdleSwitchedOff => "idle_switched_off",
+            Self::NoTurnYet => "no_turn_yet",
+            Self::MidTurn => "mid_turn",
+            Self::NotYetQuiet { .. } => "not_yet_quiet",
+            Self::Latched => "latched",
+            Self::Throttled { .. } => "throttled",
+            Self::TagThrottled { .. } => "tag_throttled",
+            Self::TagDisabled(_) => "tag_disabled",
+            Self::NoEnabledTag => "no_enabled_tag",
+            Self::Running { .. } => "running",
+            Self::HeldBack { .. } => "held_back",
+            Self::HeldByTask { .. } => "held_by_task",
+            Self::GaugeUnknown => "gauge_unknown",
+            Self::BelowThreshold { .. } => "below_threshold",
+            Self::ThresholdSpent(_) => "threshold_spent",
+            Self::PlanMode => "plan_mode",
+            Self::ForkTypeMissing => "fork_type_missing",
+            Self::NotParked => "not_parked",
+            Self::Debouncing { .. } => "debouncing",
+        }
+    }
+
+    /// The names of all reasons.
+    pub const NAMES: [&'static str; 20] = [
+        "never_fires",
+        "idle_switched_off",
+        "no_turn_yet",
+        "mid_turn",
+        "not_yet_quiet",
+        "latched",
+        "throttled",
+        "tag_throttled",
+        "tag_disabled",
+        "no_enabled_tag",
+        "running",
+        "held_back",
+        "held_by_task",
+        "gauge_unknown",
+        "below_threshold",
+        "threshold_spent",
+        "plan_mode",
+        "fork_type_missing",
+        "not_parked",
+        "debouncing",
+    ];
+
     /// When this reason ends by itself, if time alone can end it.
     pub const fn until(&self) -> Option<Time> {
         match self {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::event::{Mark, Origin, PermissionMode, TagOverride};
+use super::fork_type::ForkType;
 use super::gauge::Gauge;
 use super::id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
 use super::stamps::Before;
@@ -77,6 +78,9 @@ pub struct Session {
     /// Unfinished background work that is not ours, as last listed, each with when it was first seen at a Stop.
     #[serde(default)]
     pub background: BTreeMap<TaskId, Time>,
+    /// Whether its client can spawn forks, as far as it has shown.
+    #[serde(default)]
+    pub fork_type: ForkType,
     /// When to ask whether the client still lives.
     pub(super) orphan_check: Option<Time>,
     /// The latest turns, oldest first.
@@ -221,6 +225,7 @@ impl Session {
             gauge: None,
             spent: BTreeMap::new(),
             background: BTreeMap::new(),
+            fork_type: ForkType::default(),
             orphan_check: None,
             turns: VecDeque::new(),
             last_stop: None,
@@ -273,19 +278,34 @@ impl Session {
         self.wakes.back_mut().filter(|wake| wake.delivery == Delivery::Sent)
     }
 
+    /// The last offer of a wake was none: nobody can have heard it, so it does not count.
+    pub(super) fn wake_withheld(&mut self) {
+        if let Some(wake) = self.unconfirmed_wake() {
+            wake.offers = wake.offers.saturating_sub(1);
+        }
+    }
+
     pub(super) fn wake_arrived(&mut self) {
         if let Some(wake) = self.unconfirmed_wake() {
             wake.delivery = Delivery::Arrived;
         }
     }
 
-    /// A turn was begun by a wake: by the oldest of those that no turn has answered yet.
+    /// A wake has come to the session's ears: the oldest of those that no turn has heard yet.
     pub(super) fn wake_heard(&mut self) {
         self.wake_arrived();
-        let unanswered = |wake: &&mut Wake| wake.delivery == Delivery::Arrived && !wake.answered;
-        let mut unanswered = self.wakes.iter_mut().filter(unanswered);
-        if let Some(wake) = unanswered.next().filter(|wake| !wake.heard) {
+        let unheard = |wake: &&mut Wake| wake.delivery == Delivery::Arrived && !wake.heard && !wake.answered;
+        if let Some(wake) = self.wakes.iter_mut().find(unheard) {
             wake.heard = true;
+        }
+    }
+
+    /// The turn that ends was begun by a wake. Most likely that is known already.
+    pub(super) fn wake_turn_ends(&mut self) {
+        if self.wakes.iter().any(|wake| wake.heard && !wake.answered) {
+            self.wake_arrived();
+        } else {
+            self.wake_heard();
         }
     }
 

@@ -1,7 +1,8 @@
 //! Spawns: redeeming tickets, linking calls to subagents, and the ends of runs.
 
 use super::effect::{Denial, Effect};
-use super::event::{Caller, Outcome};
+use super::event::{Caller, Outcome, SpawnFailure};
+use super::fork_type::ForkType;
 use super::id::{SessionId, TaskId, TicketId, ToolUseId};
 use super::ticket::{Ticket, TicketState};
 use super::{State, Work};
@@ -16,7 +17,7 @@ impl State {
         caller: Caller,
     ) {
         work.effects.push(match self.redeem(work, id, tool_use, ticket, caller) {
-            Ok(ticket) => Effect::Allow { ticket },
+            Ok((ticket, fork_type)) => Effect::Allow { ticket, fork_type },
             Err(denial) => Effect::Deny(denial),
         });
     }
@@ -28,7 +29,7 @@ impl State {
         tool_use: &ToolUseId,
         ticket: Option<TicketId>,
         caller: Caller,
-    ) -> Result<TicketId, Denial> {
+    ) -> Result<(TicketId, ForkType), Denial> {
         if caller == Caller::Subagent {
             return Err(Denial::Nested);
         }
@@ -42,6 +43,7 @@ impl State {
             return Err(Denial::Foreign);
         }
         holder.wake_heard_by_ticket(wanted);
+        let fork_type = holder.fork_type;
         if !holder.newest_tickets().contains(&wanted) {
             return Err(Denial::Spent);
         }
@@ -49,13 +51,16 @@ impl State {
         match &ticket.state {
             TicketState::Open => {}
             // The client asks again about the very same call.
-            TicketState::Redeemed(run) if run.tool_use.as_ref() == Some(tool_use) => return Ok(ticket.id),
+            TicketState::Redeemed(run) if run.tool_use.as_ref() == Some(tool_use) => {
+                return Ok((ticket.id, fork_type));
+            }
             // A subagent was taken for this ticket's run on little evidence; the ticket itself is better.
             TicketState::Redeemed(run) if run.tool_use.is_none() && run.end.is_none() => {}
+            TicketState::Void if ticket.has_failed() => return Err(Denial::Failed),
             TicketState::Redeemed(_) | TicketState::Void => return Err(Denial::Spent),
         }
         ticket.redeem(work.now, Some(tool_use.clone()), None);
-        Ok(ticket.id)
+        Ok((ticket.id, fork_type))
     }
 
     /// Links a call to its subagent. Where the call's ticket was not redeemed, since nobody was asked before the
@@ -93,15 +98,31 @@ impl State {
         session.wake_heard_by_ticket(ticket);
     }
 
-    pub(super) fn spawn_failed(&mut self, id: &SessionId, tool_use: &ToolUseId) {
+    /// Frees the ticket of the call for one more try. Where the client does not know forks, a spawn that failed for
+    /// good means that nothing can be spawned: then nothing is to be waited for either.
+    pub(super) fn spawn_failed(
+        &mut self,
+        work: &mut Work<'_>,
+        id: &SessionId,
+        tool_use: &ToolUseId,
+        failure: SpawnFailure,
+    ) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         let newest = session.newest_tickets();
         if let Some(ticket) = session.ticket_of_call(tool_use)
             && ticket.run().is_some_and(|run| run.agent.is_none() && run.end.is_none())
         {
             ticket.spawn_failed();
+            let has_failed = ticket.has_failed();
             if !newest.contains(&ticket.id) {
                 ticket.state = TicketState::Void;
+            }
+            if failure == SpawnFailure::ForkTypeMissing {
+                session.fork_type.doubt();
+                if has_failed {
+                    session.fork_type = ForkType::Missing;
+                    self.drop_held(work, id);
+                }
             }
         }
     }
@@ -110,6 +131,7 @@ impl State {
     /// will be told; if none was, and tickets are open, then nobody was asked before the spawn: the oldest is taken.
     pub(super) fn fork_started(&mut self, work: &mut Work<'_>, id: &SessionId, agent: &TaskId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
+        session.fork_type.seen();
         let known = session.run_of_agent(agent).is_some();
         let link_to_come = session.runs().any(|run| run.agent.is_none() && run.end.is_none());
         if known || link_to_come {

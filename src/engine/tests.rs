@@ -1,6 +1,6 @@
 //! The schedule, told as stories: what happens in a session, and who is woken when.
 
-use super::testing::{Play, at, fork, launch, notice, seconds, tagged, throttled};
+use super::testing::{Play, allow, at, fork, launch, notice, seconds, tagged, throttled};
 use super::*;
 use crate::ir::{Config, ForkName, Moment, Overlap, Seconds};
 
@@ -357,6 +357,25 @@ fn a_wake_that_never_got_through_is_taken_back_when_the_user_goes_on() {
 }
 
 #[test]
+fn a_wake_that_was_never_sent_is_offered_as_often_as_it_takes() {
+    let mut play = Play::with(vec![fork("a", 10)]);
+    play.turn("s");
+    play.until(at(10));
+    for _ in 0..20 {
+        // The disk is full, say: the wake must not go out, and the hook parks anew.
+        play.event(Event::WakeWithheld("s".into()));
+        play.park("s");
+    }
+    assert_eq!(play.woken.len(), 21);
+    // Sent and never confirmed, it is given up: whoever does not hear it thrice never will.
+    for _ in 0..20 {
+        play.event(Event::Restarted);
+        play.park("s");
+    }
+    assert_eq!(play.woken.len(), 23);
+}
+
+#[test]
 fn a_ticket_is_redeemed_once() {
     let mut play = Play::with(vec![fork("a", 10)]);
     play.turn("s");
@@ -374,9 +393,9 @@ fn a_ticket_is_redeemed_once() {
     assert_eq!(play.fact("s", unknown), [Effect::Deny(Denial::Unknown)]);
 
     let (call, effects) = play.redeem("s", ticket);
-    assert_eq!(effects, [Effect::Allow { ticket }]);
+    assert_eq!(effects, [allow(ticket)]);
     let again = Fact::SpawnRequested { tool_use: call, ticket: Some(ticket), caller: Caller::Main };
-    assert_eq!(play.fact("s", again), [Effect::Allow { ticket }], "the very same call asks again");
+    assert_eq!(play.fact("s", again), [allow(ticket)], "the very same call asks again");
     let (_, effects) = play.redeem("s", ticket);
     assert_eq!(effects, [Effect::Deny(Denial::Spent)]);
 }
@@ -390,11 +409,11 @@ fn a_failed_spawn_frees_its_ticket_once() {
     let ticket = play.tickets("s")[0];
     for _ in 0..2 {
         let (tool_use, effects) = play.redeem("s", ticket);
-        assert_eq!(effects, [Effect::Allow { ticket }]);
-        play.fact("s", Fact::SpawnFailed { tool_use, failure: SpawnFailure::ForkTypeMissing });
+        assert_eq!(effects, [allow(ticket)]);
+        play.fact("s", Fact::SpawnFailed { tool_use, failure: SpawnFailure::Other });
     }
     let (_, effects) = play.redeem("s", ticket);
-    assert_eq!(effects, [Effect::Deny(Denial::Spent)]);
+    assert_eq!(effects, [Effect::Deny(Denial::Failed)]);
 }
 
 #[test]
@@ -412,7 +431,7 @@ fn a_newer_ticket_takes_the_place_of_one_that_was_never_used() {
     assert_eq!(effects, [Effect::Deny(Denial::Spent)]);
     let new = play.tickets("s")[0];
     let (_, effects) = play.redeem("s", new);
-    assert_eq!(effects, [Effect::Allow { ticket: new }]);
+    assert_eq!(effects, [allow(new)]);
 }
 
 #[test]
@@ -456,7 +475,7 @@ fn the_user_s_own_fork_is_not_taken_for_ours() {
     let ticket = play.tickets("s")[0];
     play.fact("s", Fact::ForkStarted("their-own".into()));
     let (tool_use, effects) = play.redeem("s", ticket);
-    assert_eq!(effects, [Effect::Allow { ticket }], "the ticket itself is better evidence");
+    assert_eq!(effects, [allow(ticket)], "the ticket itself is better evidence");
     play.fact("s", Fact::SpawnStarted { tool_use: "theirs".into(), agent: "their-own".into(), ticket: None });
     play.fact("s", Fact::SpawnStarted { tool_use, agent: "ours".into(), ticket: Some(Some(ticket)) });
     let session = play.state.session(&"s".into()).unwrap();
@@ -769,6 +788,29 @@ fn a_turn_between_a_wake_and_its_own_turn_makes_nobody_absent() {
     assert_eq!(play.names(), [["a"], ["b"]]);
     play.until(at(50));
     assert_eq!(play.names(), [["a"], ["b"], ["c"]]);
+}
+
+#[test]
+fn a_wake_that_comes_in_the_middle_of_another_wake_s_turn_is_heard_in_it() {
+    let forks = vec![fork("a", 10), after(fork("b", 10), &["a"]), fork("x", 25), after(fork("y", 25), &["x"])];
+    let mut play = Play::with(forks);
+    play.turn("s");
+    play.until(at(10));
+    let agents = play.obey("s");
+    play.until(at(20));
+    play.finish("s", &agents[0]);
+    let of_b = play.tickets("s")[0];
+    play.until(at(25));
+    assert_eq!(play.names(), [["a"], ["b"], ["x"]]);
+    play.event(Event::WakeDelivered("s".into()));
+    play.prompt("s", Prompt::Wake);
+    let mark = play.current_mark("s");
+    play.fact("s", Fact::Prompt { mark: mark.clone(), prompt: Prompt::Wake, mode: None });
+    let (_, effects) = play.redeem("s", of_b);
+    assert!(matches!(effects.as_slice(), [Effect::Allow { .. }]), "{effects:?}");
+    play.fact("s", Fact::Stopped { mark, kind: TurnKind::HookAsked, background: None, mode: None });
+    play.park("s");
+    assert_eq!(play.names(), [["a"], ["b"], ["x"], ["y"]], "x was asked for, and never spawned");
 }
 
 #[test]

@@ -145,7 +145,12 @@ impl Ticket {
     /// The spawn came to nothing: open for another try, if one is left.
     pub(super) fn spawn_failed(&mut self) {
         self.failures = self.failures.saturating_add(1);
-        self.state = if self.failures > RETRIES { TicketState::Void } else { TicketState::Open };
+        self.state = if self.has_failed() { TicketState::Void } else { TicketState::Open };
+    }
+
+    /// Whether its spawn has failed as often as it is tried.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failures > RETRIES
     }
 }
 

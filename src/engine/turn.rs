@@ -7,6 +7,7 @@ use super::event::{
     BackgroundTask, Evidence, Mark, Outcome, PermissionMode, Prompt, Start, StartSource, TaskKind, TaskNotice,
     TurnKind,
 };
+use super::fork_type::ForkType;
 use super::id::{PollId, SessionId, TaskId};
 use super::session::{Pause, Poll, StopOrder, Turn};
 use super::ticket::call_description;
@@ -26,6 +27,8 @@ impl State {
                 // A fresh leg: each threshold may fire again.
                 session.spent.clear();
                 session.background.clear();
+                // Under a new process of the client, perhaps a newer one.
+                session.fork_type = ForkType::default();
                 self.set_gauge(work.now, id, start.tokens, start.window);
             }
         }
@@ -98,7 +101,7 @@ impl State {
         session.mode = mode.or(session.mode);
         session.turn = Turn::Ended { at: work.now };
         if kind == TurnKind::HookAsked {
-            session.wake_heard();
+            session.wake_turn_ends();
         }
         match &mut session.pause {
             None => session.pause = Some(Pause::beginning(work.now)),

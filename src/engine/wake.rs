@@ -1,6 +1,5 @@
 //! Wakes: when they go out, with which tickets, and what happens to one that does not get through.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::after;
@@ -11,7 +10,7 @@ use super::session::{Delivery, Held, Session, Wake};
 use super::stamps::{Before, Stamps};
 use super::ticket::{Ticket, TicketState, Trigger};
 use super::{State, Work};
-use crate::ir::{Fork, ForkName, Moment, Program, Tag, Time};
+use crate::ir::{Fork, ForkName, Moment, Program, Time};
 
 /// A fork that is due.
 struct Due {
@@ -275,14 +274,9 @@ impl State {
     pub(super) fn give_back(&mut self, id: &SessionId, unspawned: Vec<(ForkName, Time, Before)>) {
         let Self { sessions, stamps, .. } = self;
         let Some(session) = sessions.get_mut(id) else { return };
-        let Session { conversation, root, pause, spent, tickets, held, .. } = session;
+        let Session { conversation, root, pause, spent, .. } = session;
         for (fork, issued, before) in unspawned {
-            // A tag keeps its stamp as long as another fork has it that was issued at the same time.
-            let others = tickets.iter().filter(|ticket| ticket.state != TicketState::Void);
-            let others = others.filter(|ticket| ticket.issued == issued && ticket.fork != fork).map(|t| &t.before);
-            let held = held.iter().filter(|held| held.issued == issued).map(|held| &held.before);
-            let kept: BTreeSet<&Tag> = others.chain(held).flat_map(Before::tags).collect();
-            stamps.give_back(conversation, root, &fork, issued, &before, |tag| !kept.contains(tag));
+            stamps.give_back(conversation, root, &fork, issued, &before);
             if before.latched_idle
                 && let Some(pause) = pause
             {

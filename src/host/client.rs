@@ -15,7 +15,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::dirs::Home;
 use super::launch::{Launched, Launcher};
-use super::protocol::{Hello, MAX_FRAME, PROTOCOL, Reply, Request, SHUTDOWN, frame};
+use super::protocol::{Hello, MAX_FRAME, MAX_REPLY, PROTOCOL, Reply, Request, SHUTDOWN, frame};
 
 /// How long to wait before looking again whether a daemon is there.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
@@ -251,7 +251,7 @@ impl Connection {
                 return Ok(std::mem::replace(&mut self.received, rest));
             }
             searched = self.received.len();
-            if searched > MAX_FRAME {
+            if searched > MAX_REPLY {
                 return Err(ClientError::Garbled);
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));

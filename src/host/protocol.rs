@@ -11,7 +11,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Conversation, Denial, Fact, Mark, Origin, Outcome, Reason, SessionId, Trigger, Usage, WakeId};
+use crate::engine::{
+    Conversation, Denial, Fact, ForkType, Mark, Origin, Outcome, PermissionMode, Reason, SessionId, TaskId, Trigger,
+    Usage, WakeId,
+};
 use crate::ir::{ForkName, LaunchDir, ProjectRoot, Time};
 
 /// The version of the frames below. Raised by any change that an older peer would misread.
@@ -66,8 +69,13 @@ pub enum Request {
     },
     /// How things stand. Answered with [`Reply::Status`].
     Status,
+    /// The same, with all other forks left out. Answered with [`Reply::Status`].
+    Why(ForkName),
     /// What a ticket stands for. Answered with [`Reply::Ticket`].
     Ticket(Token),
+    /// End the sessions whose client is gone. Answered with [`Reply::Pruned`]; a daemon that does not know it yet
+    /// answers with [`Reply::Failed`].
+    Prune,
     /// Let every parked hook go, then leave. Answered with [`Reply::Done`]. Unlike [`SHUTDOWN`], after which parked
     /// hooks look for the next daemon and start one, this is a person's wish that there be none.
     Leave,
@@ -91,6 +99,8 @@ pub enum Reply {
     Status(Box<Status>),
     /// What a ticket stands for, if there is such a ticket.
     Ticket(Option<Box<Instructions>>),
+    /// Every session that was there, with what became of it.
+    Pruned(Vec<LookedAfter>),
     /// The request could not be carried out.
     Failed(String),
 }
@@ -149,6 +159,9 @@ pub struct Instructions {
     /// What became of the forks that it waited for.
     #[serde(default)]
     pub predecessors: Vec<Predecessor>,
+    /// What the client has shown of the type that spawns name, when the ticket was redeemed.
+    #[serde(default)]
+    pub fork_type: ForkType,
 }
 
 /// What became of a fork that another one waited for.
@@ -202,12 +215,74 @@ pub struct SessionStatus {
     pub last_event: Time,
     /// Where it stands.
     pub standing: Standing,
+    /// Whether its client can spawn forks, as far as it has shown.
+    #[serde(default)]
+    pub fork_type: ForkType,
     /// The fork that comes due next if nothing but time passes.
     pub next: Option<NextDue>,
     /// All its forks, each with what stands in its way.
     pub forks: Vec<ForkStatus>,
     /// Its latest wakes, oldest first.
     pub wakes: Vec<WakeStatus>,
+    /// How much of its context is used, where that is known.
+    #[serde(default)]
+    pub gauge: Option<GaugeStatus>,
+    /// Background work that is not a fork's, and since when it is known. As long as the clock of the pause stands, it
+    /// is this that holds it.
+    #[serde(default)]
+    pub background: Vec<TaskStatus>,
+    /// Whether the clock of the pause runs.
+    #[serde(default = "runs")]
+    pub clock: Clock,
+    /// The forks that came due together with others and wait for them.
+    #[serde(default)]
+    pub held: Vec<HeldStatus>,
+    /// The last permission mode seen.
+    #[serde(default)]
+    pub mode: Option<PermissionMode>,
+}
+
+/// Whether the clock of a pause runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// It does, or there is no pause.
+    Runs,
+    /// Background work holds it: until then at the most, or until that work ends.
+    Held(Option<Time>),
+}
+
+const fn runs() -> Clock {
+    Clock::Runs
+}
+
+/// How much of a session's context is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GaugeStatus {
+    /// Tokens in the context.
+    pub tokens: u64,
+    /// The size of the context window, in tokens.
+    pub window: u64,
+}
+
+/// A piece of background work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStatus {
+    /// The work, by the client's id.
+    pub task: TaskId,
+    /// Since when it is known.
+    pub since: Time,
+}
+
+/// A fork that is held back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldStatus {
+    /// The fork.
+    pub fork: ForkName,
+    /// Whom it waits for.
+    pub after: Vec<ForkName>,
+    /// Since when.
+    pub since: Time,
 }
 
 /// Where a session stands.
@@ -251,6 +326,20 @@ pub struct ForkStatus {
     pub due: Option<Time>,
     /// What stands in its way.
     pub reasons: Vec<Reason>,
+    /// When it last fired in this session, as far back as is remembered.
+    #[serde(default)]
+    pub last: Option<LastFiring>,
+}
+
+/// The last time a fork fired.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFiring {
+    /// When.
+    pub at: Time,
+    /// What made it due.
+    pub trigger: Trigger,
+    /// What became of it.
+    pub state: RunState,
 }
 
 /// One wake.
@@ -303,8 +392,43 @@ pub enum RunState {
     },
 }
 
-/// The longest frame either side reads, line end included. A report of a fork is the longest thing that is sent.
+/// A session that was looked after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookedAfter {
+    /// The session.
+    pub session: SessionId,
+    /// Where it was launched.
+    pub launch: LaunchDir,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// What became of a session that was looked after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Its client was gone, so it was ended.
+    Ended,
+    /// Its client lives.
+    Alive,
+    /// Its client is not known.
+    Unknown,
+}
+
+/// The longest request that a daemon reads, line end included. The report of a fork is the longest thing that is told.
 pub const MAX_FRAME: usize = 4 * 1024 * 1024;
+
+/// The longest reply that a client reads, line end included. Instructions hold a fork's body, which can be a megabyte of
+/// what JSON writes with six bytes each, and the reports of its predecessors.
+pub const MAX_REPLY: usize = 32 * 1024 * 1024;
+
+/// How much of a description is passed on, in characters. It is for people; nobody reads more.
+const LONGEST_DESCRIPTION: usize = 300;
+
+/// As much of a description as is passed on.
+pub fn shorten_description(description: &str) -> String {
+    description.chars().take(LONGEST_DESCRIPTION).collect()
+}
 
 /// A value as a frame: one line of JSON.
 pub fn frame(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {

@@ -100,6 +100,17 @@ pub enum PastEnd {
     },
 }
 
+/// When a hook was last heard of, as far as the journal tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// Never.
+    Never,
+    /// Not within what is kept; what was before is let go.
+    Forgotten,
+    /// Then.
+    At(Time),
+}
+
 /// Which runs to read. Everything if nothing is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted<'a> {
@@ -107,8 +118,6 @@ pub struct Wanted<'a> {
     pub fork: Option<&'a str>,
     /// Of sessions whose id begins so.
     pub session: Option<&'a str>,
-    /// Of projects at this root.
-    pub root: Option<&'a str>,
     /// Issued not before the first of these instants, and before the second.
     pub between: Option<(Time, Time)>,
     /// So many at the most, the latest.
@@ -195,13 +204,13 @@ impl Reader {
                     ended, outcome, report, tokens, tool_uses, duration, session_over
              FROM run
              WHERE (?1 IS NULL OR fork = ?1) AND (?2 IS NULL OR substr(session, 1, length(?2)) = ?2)
-                 AND (?3 IS NULL OR issued >= ?3) AND (?4 IS NULL OR issued < ?4) AND (?5 IS NULL OR root = ?5)
-             ORDER BY issued DESC, ticket DESC LIMIT ?6",
+                 AND (?3 IS NULL OR issued >= ?3) AND (?4 IS NULL OR issued < ?4)
+             ORDER BY issued DESC, ticket DESC LIMIT ?5",
         )?;
         let most = wanted.most.map_or(-1, i64::from);
         let (from, to) = (between.map(|it| it.0), between.map(|it| it.1));
-        let rows = statement
-            .query_map(params![wanted.fork, wanted.session, from, to, wanted.root, most], |row| past_run(row, now))?;
+        let rows =
+            statement.query_map(params![wanted.fork, wanted.session, from, to, most], |row| past_run(row, now))?;
         let mut runs: Vec<PastRun> = rows.collect::<rusqlite::Result<_>>()?;
         runs.reverse();
         Ok(runs)
@@ -209,8 +218,35 @@ impl Reader {
 
     /// A journal of an earlier format has none until a daemon of today opens it.
     fn has_history(&self) -> rusqlite::Result<bool> {
-        let found = self.db.query_row("SELECT 1 FROM sqlite_schema WHERE name = 'run'", [], |_| Ok(())).optional()?;
+        self.has_table("run")
+    }
+
+    fn has_table(&self, name: &str) -> rusqlite::Result<bool> {
+        let found =
+            self.db.query_row("SELECT 1 FROM sqlite_schema WHERE name = ?1", [name], |_| Ok(())).optional()?;
         Ok(found.is_some())
+    }
+
+    /// When a hook last reported something.
+    pub fn last_heard(&self) -> rusqlite::Result<Heard> {
+        // The file is there before anything is in it.
+        if !self.has_table("entry")? {
+            return Ok(Heard::Never);
+        }
+        // An event is written as an object whose only key is its kind.
+        let told: (Option<i64>, Option<i64>) = self.db.query_row(
+            "SELECT max(at) FILTER (WHERE kind = 'event' AND body LIKE '{\"host\":%'), min(seq) FROM entry",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        // Entries are let go when a snapshot holds what came of them.
+        let kept = entry::read_snapshot(&self.db).ok().flatten();
+        let kept = kept.and_then(|(state, ..)| state.sessions().map(|session| session.last_event).max());
+        match (told.0.map(Time::from_millis).max(kept), told.1) {
+            (Some(at), _) => Ok(Heard::At(at)),
+            (None, Some(first)) if first > 1 => Ok(Heard::Forgotten),
+            (None, _) => Ok(Heard::Never),
+        }
     }
 
     /// Hands out every entry that is kept, oldest first. What cannot be read is passed over.

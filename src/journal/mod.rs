@@ -27,7 +27,7 @@ use crate::ir::{Programs, Time};
 
 pub use entry::Entry;
 pub use file::newer_format;
-pub use history::{PastEnd, PastRun, Reader, Wanted};
+pub use history::{Heard, PastEnd, PastRun, Reader, Wanted};
 
 /// After so many entries it is time for a snapshot: reading them all back takes a few milliseconds.
 const ENTRIES_PER_SNAPSHOT: u32 = 2000;

@@ -56,11 +56,13 @@ pub fn roots(fs: &dyn FileSystem, launch: &LaunchDir, user: &UserDirs) -> Vec<Ro
 /// The root of the project: the nearest ancestor with `.autofork/`, the user's own base aside; else the nearest with
 /// `.git`; else the launch folder itself.
 pub fn project_root(fs: &dyn FileSystem, launch: &LaunchDir, user: &UserDirs) -> ProjectRoot {
-    let user_base = user.base.as_ref().and_then(|base| fs.real_path(base).ok());
+    let is_users = |base: &Path| {
+        let real = |path: &Path| fs.real_path(path).ok();
+        user.base.as_deref().is_some_and(|own| own == base || (real(own).is_some() && real(own) == real(base)))
+    };
     let has_base = |folder: &&Path| {
         let base = folder.join(BASE);
-        fs.metadata(&base).is_ok_and(|found| found.kind == EntryKind::Folder)
-            && fs.real_path(&base).ok().is_none_or(|real| Some(real) != user_base)
+        fs.metadata(&base).is_ok_and(|found| found.kind == EntryKind::Folder) && !is_users(&base)
     };
     let has_git = |folder: &&Path| fs.metadata(&folder.join(".git")).is_ok();
     let launch = launch.as_path();

@@ -17,7 +17,9 @@ mod grammar {
 /// The names of the rules that a comment switches off, with their places in it; none if it is another comment. The
 /// comment starts with its hash sign and ends with its line.
 pub fn parse(comment: &str) -> Option<Vec<(&str, Span)>> {
-    if !comment.contains("allow") {
+    // Whether it may be one shows in its first words; a grammar is slow at saying no.
+    let words = comment.strip_prefix('#')?.trim_start_matches([' ', '\t']);
+    if !words.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("autofork:")) {
         return None;
     }
     let pairs = Grammar::parse(Rule::suppression, comment).ok()?;

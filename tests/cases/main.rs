@@ -11,6 +11,7 @@ use std::path::Path;
 
 use autofork::compile::State;
 use autofork::db::Loaded;
+use autofork::diagnostic::Fixes;
 use autofork::text::Span;
 use data::{Case, cases, normal};
 use project::{Project, place};
@@ -18,6 +19,11 @@ use project::{Project, place};
 #[test]
 fn fork_files_come_out_as_their_cases_say() {
     run(include_str!("forks.md"), &Project::new());
+}
+
+#[test]
+fn faults_of_every_kind_come_out_as_their_cases_say() {
+    run(include_str!("syntax.md"), &Project::new());
 }
 
 #[test]
@@ -36,6 +42,9 @@ fn run(document: &str, beside: &Project) {
             project.write(path, contents.as_slice());
         }
         let loaded = project.load();
+        for found in loaded.diagnostics.iter().filter(|found| found.fix.is_some()) {
+            assert_eq!(found.rule.fixes, Fixes::Some, "{} says that it has no fix", found.rule.name);
+        }
         let found = (reported(&loaded, case), becomes(&loaded, case));
         let wanted = (case.expect.join("\n"), case.becomes.join("\n"));
         if !matches(&found.0, &wanted.0) || found.1 != wanted.1 {

@@ -85,6 +85,17 @@ fn what_may_not_be_read_is_said_and_the_others_go_on() {
 }
 
 #[test]
+fn a_name_that_is_no_text_is_still_a_name() {
+    use std::os::unix::ffi::OsStrExt;
+    let sandbox = Sandbox::new();
+    sandbox.fork("sound.md", SOUND);
+    let name = std::ffi::OsStr::from_bytes(b"odd-\xff.md");
+    fs::write(sandbox.project().join(".autofork/forks").join(name), SOUND).expect("a file");
+    assert_eq!(check(&sandbox)[0], "invalid-name .autofork/forks/odd-\u{fffd}.md 0");
+    assert_eq!(sandbox.run(&["forks"]).code, 0);
+}
+
+#[test]
 fn a_name_cannot_act_on_the_terminal() {
     let sandbox = Sandbox::new();
     sandbox.fork("a\u{1b}[31m\u{202e}.md", "---\nfork: true\nx\u{1b}]0;y: \u{7}\n---\nTidy.\n");

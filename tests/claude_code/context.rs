@@ -10,13 +10,13 @@ use crate::support::client::Permissions;
 use crate::support::mock_api::Conduct;
 
 /// Two deadlines of the fork that has one here, and some more.
-const TWO_DEADLINES: Duration = Duration::from_secs(9);
+const TWO_DEADLINES: Duration = Duration::from_secs(11);
 
 #[test]
 fn a_threshold_fires_once_and_hides_no_idle_moment() {
     let sandbox = scene::configured("wake_debounce = \"0s\"\n");
     scene::add_fork(&sandbox, "deep", "run_on:\n  - context_used: 30%\n", "");
-    scene::add_fork(&sandbox, "both", "run_on:\n  - context_tokens: 60000\n  - idle: 3s\n", "");
+    scene::add_fork(&sandbox, "both", "run_on:\n  - context_tokens: 60000\n  - idle: 5s\n", "");
     let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::OfNewUser) else {
         return;
     };
@@ -39,10 +39,10 @@ fn a_threshold_fires_once_and_hides_no_idle_moment() {
     assert_eq!(
         fired,
         [
-            ("both", "quiet for 3s"),
+            ("both", "quiet for 5s"),
             ("both", "context_tokens: 60000, context at 60000"),
             ("deep", "context_used: 30%, context at 60000"),
-            ("both", "quiet for 3s"),
+            ("both", "quiet for 5s"),
         ]
     );
     scene.assert_quiet_for(TWO_DEADLINES);
@@ -56,6 +56,6 @@ fn a_threshold_fires_once_and_hides_no_idle_moment() {
     scene.assert_counts(Counts { wakes: 4, forks: 5, reports: 5 });
     let session = scene.session();
     assert!(matches!(reasons(&session, "deep"), [Reason::ThresholdSpent(_)]), "{session:#?}");
-    assert_eq!(runs(&session).last().unwrap().trigger, "quiet for 3s");
+    assert_eq!(runs(&session).last().unwrap().trigger, "quiet for 5s");
     scene.assert_clean_screen();
 }

@@ -128,7 +128,7 @@ fn two_sessions_of_a_project_share_a_tag_throttle() {
 
     let sessions = first.sessions();
     assert_eq!(sessions.len(), 2, "{sessions:#?}");
-    let fired: Vec<String> = sessions.iter().flat_map(|session| runs(session)).map(|run| run.fork).collect();
+    let fired: Vec<String> = sessions.iter().flat_map(runs).map(|run| run.fork).collect();
     let count = |name| fired.iter().filter(|fork| **fork == name).count();
     assert_eq!((count("journal"), count("notes")), (2, 1), "{fired:?}");
     let throttled = |session: &&SessionStatus| {

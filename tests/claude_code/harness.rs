@@ -72,6 +72,23 @@ fn the_model_makes_the_calls_of_a_wake_text_and_then_ends_its_turn() {
 }
 
 #[test]
+fn where_the_fork_type_is_missing_the_model_tries_once_more_and_then_tells_the_user() {
+    let refused = || {
+        let error = "Agent type 'fork' not found. Available agents: Explore";
+        let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": error, "is_error": true});
+        json!({"role": "user", "content": [result]})
+    };
+    let mut messages = woken();
+    messages[2] = user(&format!(
+        "<summary>Stop hook feedback</summary>\n{DIARY}\nIf it still is, tell the user: the remedy. Never write one."
+    ));
+    messages.extend([call(DIARY), refused()]);
+    assert_eq!(answer(Conduct::Obedient, &messages), [agent(DIARY)]);
+    messages.extend([call(DIARY), refused()]);
+    assert_eq!(answer(Conduct::Obedient, &messages), ["For you: the remedy"]);
+}
+
+#[test]
 fn an_old_wake_text_is_not_followed_again() {
     let mut later = woken();
     later.extend([json!({"role": "assistant", "content": "Done."}), user("and now?")]);

@@ -15,6 +15,8 @@ mod firing;
 mod guards;
 mod harness;
 mod life;
+mod marketplace;
+mod matrix;
 mod outages;
 mod plugin;
 mod scene;

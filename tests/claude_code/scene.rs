@@ -1,5 +1,6 @@
 //! A session with forks, as the scenarios set it up and look at it.
 
+use std::path::Path;
 use std::rc::Rc;
 use std::thread::sleep;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use autofork::engine::SessionId;
 
 use crate::support::client::{Client, Permissions, SOON};
 use crate::support::install;
+use crate::support::mock_api::model::TYPE_MISSING;
 use crate::support::mock_api::{Conduct, Kind, MockApi, Request, Scripted};
 use crate::support::sandbox::Sandbox;
 
@@ -86,10 +88,25 @@ impl Scene {
         permissions: Permissions,
         arguments: &[&str],
     ) -> Option<Self> {
-        let program = install::client_or_skip()?;
+        Some(Self::start_program(&install::client_or_skip()?, sandbox, conduct, permissions, arguments))
+    }
+
+    /// A session of an older client; `None` if it is not there, which was said.
+    pub(crate) fn start_version(version: &str, sandbox: Sandbox) -> Option<Self> {
+        let program = install::client_of_version_or_skip(version)?;
+        Some(Self::start_program(&program, Rc::new(sandbox), Conduct::Obedient, Permissions::OfNewUserThen, &[]))
+    }
+
+    fn start_program(
+        program: &Path,
+        sandbox: Rc<Sandbox>,
+        conduct: Conduct,
+        permissions: Permissions,
+        arguments: &[&str],
+    ) -> Self {
         let api = MockApi::start(Scripted::new(conduct));
-        let client = Client::start(&program, &sandbox, &api, permissions, arguments);
-        Some(Self { client, api, sandbox })
+        let client = Client::start(program, &sandbox, &api, permissions, arguments);
+        Self { client, api, sandbox }
     }
 
     /// Types a prompt and waits until the model was asked and its answer is on the screen.
@@ -182,6 +199,12 @@ pub(crate) struct Counts {
     pub(crate) wakes: usize,
     pub(crate) forks: usize,
     pub(crate) reports: usize,
+}
+
+/// How often the model was told that there is no subagent of type fork.
+pub(crate) fn refusals(requests: &[Request]) -> usize {
+    let parents = requests.iter().filter(|request| request.kind == Kind::Parent);
+    parents.flat_map(Request::tool_results).filter(|result| result.contains(TYPE_MISSING)).count()
 }
 
 fn wakes(requests: &[Request]) -> Vec<Request> {

@@ -32,7 +32,8 @@ fn stop_daemon_lets_parked_hooks_go_and_no_daemon_comes_back() {
     wait_for("the parked hook", || status(&stage)["sessions"][0]["standing"]["parked"].is_object());
     let pid = daemon_pid(&stage).unwrap();
     assert!(run(&stage, &["stop-daemon"]).status.success());
-    assert!(!is_alive(pid));
+    // Its seat is free a moment before its process is gone.
+    wait_for("its end", || !is_alive(pid));
     assert_eq!(client.await_stop(hook, PATIENCE).unwrap().unwrap(), silent());
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(daemon_pid(&stage), None);
@@ -93,4 +94,103 @@ fn an_interrupted_demo_leaves_nothing_either() {
     assert_eq!(status.code(), Some(2));
     assert!(!is_alive(daemon));
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+/// What `doctor` says of a check, with a level before it.
+fn diagnosis(stage: &autofork::sim::Stage, check: &str) -> String {
+    let output = run(stage, &["doctor", "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = document["checks"].as_array().unwrap().iter().filter(|found| found["check"] == check);
+    let lines =
+        found.map(|found| format!("{}: {}", found["level"].as_str().unwrap(), found["found"].as_str().unwrap()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn doctor_tells_hooks_that_were_never_heard_of_from_those_that_are_alive() {
+    let stage = stage(&[("journal", "1h")]);
+    assert_eq!(diagnosis(&stage, "hooks"), "note: no hook event has ever arrived");
+    assert!(!stage.home().join("daemon.lock").exists(), "it starts no daemon");
+    start_daemon(&stage);
+    assert_eq!(diagnosis(&stage, "hooks"), "note: no hook event has ever arrived");
+    let mut client = FakeClient::new(&stage, "s");
+    client.start().unwrap();
+    let alive = diagnosis(&stage, "hooks");
+    assert!(alive.starts_with("ok: last event ") && alive.ends_with("s ago"), "{alive}");
+    assert!(diagnosis(&stage, "plugin").starts_with("ok: "), "its hooks report, so it is there");
+    assert!(diagnosis(&stage, "socket").starts_with("ok: "));
+    // The journal alone tells it too, of a session that is over and when no daemon is there.
+    client.end().unwrap();
+    assert!(diagnosis(&stage, "hooks").starts_with("ok: last event "));
+    assert!(run(&stage, &["stop-daemon"]).status.success());
+    assert!(diagnosis(&stage, "hooks").starts_with("ok: last event "));
+    assert_eq!(diagnosis(&stage, "journal"), "ok: it can be read");
+}
+
+#[test]
+fn doctor_tells_of_a_journal_that_is_newer_or_was_set_aside() {
+    let stage = stage(&[]);
+    let journal = stage.home().join("journal.db");
+    std::fs::write(stage.home().join("journal.db.damaged-1"), "x").unwrap();
+    std::fs::write(&journal, "this is no database at all, and long enough to be looked at").unwrap();
+    let told = diagnosis(&stage, "journal");
+    assert!(told.starts_with("problem: it cannot be read") && told.contains("\nnote: a damaged journal"), "{told}");
+    let mut newer = vec![0; 100];
+    newer[..16].copy_from_slice(b"SQLite format 3\0");
+    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    std::fs::write(&journal, newer).unwrap();
+    let told = diagnosis(&stage, "journal");
+    assert!(told.starts_with("problem: it was written by a newer autofork (format 99)"), "{told}");
+    assert!(!run(&stage, &["doctor"]).status.success());
+}
+
+#[test]
+fn prune_ends_sessions_whose_client_is_gone_and_says_what_it_did() {
+    let stage = stage(&[]);
+    let told = |arguments: &[&str]| {
+        let output = run(&stage, arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(told(&["prune"]).starts_with("No daemon is running."));
+    assert!(!stage.home().join("daemon.lock").exists(), "it starts none");
+    start_daemon(&stage);
+    assert_eq!(told(&["prune"]), "There is no session.\n");
+    let (player, ()) = stage.start(std::process::Command::new("sleep").arg("60"), |_| ()).unwrap();
+    let mut client = FakeClient::new(&stage, "s").with_pid(player.pid());
+    client.start().unwrap();
+    assert_eq!(told(&["prune"]), "Nothing to end: 1 session is there.\n");
+    let mut wire = Wire::greeted(&stage);
+    let started = json!({ "started": { "source": "startup", "window": "none" } });
+    wire.say(&json!({ "fact": { "origin": origin(&stage, "t"), "fact": started } }));
+    assert_eq!(wire.hear().unwrap(), "done");
+    stage.signal(player, Signal::KILL);
+    stage.wait(player, PATIENCE).unwrap();
+    // The daemon may have noticed by itself; after this it has in any case.
+    assert!(told(&["prune"]).contains("Left t in "));
+    let left: serde_json::Value = serde_json::from_str(&told(&["prune", "--json"])).unwrap();
+    assert_eq!(left["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(left["sessions"][0]["session"], "t");
+    assert_eq!(left["sessions"][0]["verdict"], "unknown");
+    assert_eq!(status(&stage)["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn logs_are_printed_and_followed() {
+    let stage = stage(&[]);
+    let output = run(&stage, &["logs"]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    start_daemon(&stage);
+    let output = run(&stage, &["logs", "-n", "1"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("started"), "{output:?}");
+    let mut command = stage.command(&["logs", "--follow", "-n", "0"]);
+    let (follower, stdout) =
+        stage.start(command.stdout(Stdio::piped()), |child| child.stdout.take().unwrap()).unwrap();
+    // Until it has looked once, what comes may count as what was there.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(run(&stage, &["stop-daemon"]).status.success());
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stdout));
+    assert!(lines.next().unwrap().unwrap().contains("told to leave"));
+    assert!(lines.next().unwrap().unwrap().contains("left"));
+    stage.signal(follower, Signal::KILL);
 }

@@ -1,5 +1,6 @@
 //! The wire: whatever a peer says, the daemon lives on.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
@@ -139,4 +140,34 @@ fn a_thousand_connections_are_no_trouble() {
         let sessions = status(&stage)["sessions"].as_array().unwrap().clone();
         sessions.iter().all(|session| session["standing"]["unparked"].is_object())
     });
+}
+
+#[test]
+fn a_transcript_that_is_written_late_is_looked_at_again() {
+    let stage = stage(&[]);
+    let fork = "---\nfork: true\nrun_on:\n  - context_tokens: 50000\n---\nGo deep.\n";
+    fs::write(stage.project().join(".autofork/forks/deep.md"), fork).unwrap();
+    let transcript = stage.root().join("s.jsonl");
+    let record = |tokens: u64| {
+        let message = json!({ "id": "m", "model": "a-model", "usage": { "input_tokens": tokens } });
+        format!("{}\n", json!({ "type": "assistant", "message": message }))
+    };
+    fs::write(&transcript, record(10)).unwrap();
+    let _daemon = start_daemon(&stage);
+    let parked = |turn| {
+        let mut request = park(&stage, "s", turn);
+        request["park"]["origin"]["transcript"] = json!(transcript);
+        request
+    };
+    let mut wire = Wire::greeted(&stage);
+    wire.say(&parked(1));
+    wait_for("the session", || status(&stage)["sessions"][0]["forks"][0]["fork"] == "deep");
+    // What is known of a session before its first turn's end is not the gauge: that is read for a session.
+    let mut wire = Wire::greeted(&stage);
+    wire.say(&parked(2));
+    let reading = || status(&stage)["sessions"][0]["forks"][0]["reasons"][0]["below_threshold"]["tokens"].clone();
+    wait_for("the turn's reading", || reading() == 10);
+    fs::write(&transcript, record(10) + &record(60_000)).unwrap();
+    let wake = wire.hear().unwrap();
+    assert_eq!(wake["wake"]["forks"][0]["fork"], "deep", "{wake}");
 }

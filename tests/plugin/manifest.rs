@@ -24,7 +24,10 @@ fn read(path: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Each event's only group and that group's only hook.
+/// The hook that comes second when a session starts: it sees to it that there is a binary.
+const BOOTSTRAP: &str = r#"sh "${CLAUDE_PLUGIN_ROOT}/hooks/autofork-bootstrap""#;
+
+/// Each event's only group and that group's hook that tells of the event.
 fn hooks() -> Vec<(String, Value, Value)> {
     let manifest = read("hooks/hooks.json");
     manifest["hooks"]
@@ -34,7 +37,8 @@ fn hooks() -> Vec<(String, Value, Value)> {
         .map(|(event, groups)| {
             assert_eq!(groups.as_array().unwrap().len(), 1, "{event}");
             let group = groups[0].clone();
-            assert_eq!(group["hooks"].as_array().unwrap().len(), 1, "{event}");
+            let count = group["hooks"].as_array().unwrap().len();
+            assert_eq!(count, if event == "SessionStart" { 2 } else { 1 }, "{event}");
             let hook = group["hooks"][0].clone();
             (event.clone(), group, hook)
         })
@@ -85,6 +89,14 @@ fn tool_hooks_see_agent_calls_only() {
             assert!(group.get("matcher").is_none(), "{event}");
         }
     }
+}
+
+#[test]
+fn a_session_that_starts_also_sees_to_the_binary() {
+    let hook = &read("hooks/hooks.json")["hooks"]["SessionStart"][0]["hooks"][1];
+    assert_eq!((&hook["type"], &hook["command"]), (&"command".into(), &BOOTSTRAP.into()));
+    // It returns at once; were it ever to hang, no session should wait for it.
+    assert!((1..=5).contains(&hook["timeout"].as_u64().unwrap()));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn run(shell: &[&str], shim: &Path, arguments: &[&str], variables: &[(&str, &Pat
 }
 
 /// Where a shell is: the tests clear `PATH`, so it cannot be found by name.
-fn shell_path(name: &str) -> PathBuf {
+pub(crate) fn shell_path(name: &str) -> PathBuf {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .map(|folder| folder.join(name))
         .find(|path| path.is_file())

@@ -12,7 +12,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use serde_json::json;
 
 use super::mock_api::MockApi;
-use super::sandbox::Sandbox;
+use super::sandbox::{Sandbox, Told};
 
 /// How long anything may take that should happen soon. Generous: the machine may be busy with a build.
 pub(crate) const SOON: Duration = Duration::from_mins(1);
@@ -36,6 +36,8 @@ pub(crate) enum Permissions {
     /// The mode a new user is in, `auto`. A server of the client's maker judges each call there, so that here every
     /// call that no hook approved is asked about.
     OfNewUser,
+    /// The mode `default`, which an older client's new user is in.
+    OfNewUserThen,
     /// The mode `default`, with agents and reading allowed in general.
     AgentsAndReading,
     /// The mode `default`, with all allowed that a scenario directs: commands and stopping what was started, too.
@@ -66,6 +68,7 @@ impl Client {
     ) -> Self {
         let (arguments, mark): (&[&str], _) = match permissions {
             Permissions::OfNewUser => (&[], "auto mode on"),
+            Permissions::OfNewUserThen => (&["--permission-mode", "default"], "? for shortcuts"),
             Permissions::AgentsAndReading => {
                 (&["--permission-mode", "default", "--allowedTools", "Agent Read"], "? for shortcuts")
             }
@@ -210,8 +213,11 @@ fn command(program: &Path, sandbox: &Sandbox, api: &MockApi, arguments: &[&str])
     let mut command = CommandBuilder::new(program);
     command.env_clear();
     command.cwd(sandbox.project());
-    command.arg("--plugin-dir");
-    command.arg(sandbox.plugin());
+    if sandbox.told() == Told::Both {
+        command.arg("--plugin-dir");
+        command.arg(sandbox.plugin());
+        command.env("AUTOFORK_BIN", sandbox.binary());
+    }
     command.args(arguments);
     let url = api.url();
     for (name, value) in [
@@ -232,7 +238,6 @@ fn command(program: &Path, sandbox: &Sandbox, api: &MockApi, arguments: &[&str])
     // Where the client keeps the outputs of background tasks.
     command.env("TMPDIR", sandbox.temporary());
     command.env("AUTOFORK_HOME", sandbox.autofork_home());
-    command.env("AUTOFORK_BIN", sandbox.binary());
     for (name, value) in sandbox.variables() {
         command.env(name, value);
     }

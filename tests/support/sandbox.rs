@@ -10,6 +10,15 @@ use serde_json::Value;
 
 use super::processes::{self, Process};
 
+/// What a client is told by its command line and environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Where the plugin is, and where the binary.
+    Both,
+    /// Neither: it finds what was installed.
+    Nothing,
+}
+
 /// The folder tree of a test. Dropping it ends every process that still belongs to it, and removes it.
 pub(crate) struct Sandbox {
     root: tempfile::TempDir,
@@ -19,6 +28,8 @@ pub(crate) struct Sandbox {
     plugin: PathBuf,
     /// What `AUTOFORK_BIN` names.
     binary: PathBuf,
+    /// Whether the client is told where plugin and binary are.
+    told: Told,
     /// What else is in the client's environment.
     variables: Vec<(String, String)>,
 }
@@ -41,6 +52,7 @@ impl Sandbox {
             autofork_home: root.path().join("home/.autofork"),
             plugin: Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin"),
             binary: PathBuf::from(binary),
+            told: Told::Both,
             variables: Vec::new(),
             root,
         };
@@ -95,6 +107,16 @@ impl Sandbox {
         self.variables.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Leaves it to the client to find plugin and binary.
+    pub(crate) fn tell_nothing(&mut self) {
+        self.told = Told::Nothing;
+    }
+
+    /// What the client is told.
+    pub(crate) fn told(&self) -> Told {
+        self.told
+    }
+
     /// Writes a file of the project.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.project().join(path);
@@ -119,7 +141,9 @@ impl Sandbox {
     /// Lets the client load a copy of the plugin that lacks one hook.
     pub(crate) fn remove_hook(&mut self, event: &str) {
         let copy = self.root().join("plugin");
-        for path in [".claude-plugin/plugin.json", "hooks/hooks.json", "hooks/autofork-hook"] {
+        for path in
+            [".claude-plugin/plugin.json", "hooks/hooks.json", "hooks/autofork-hook", "hooks/autofork-bootstrap"]
+        {
             let target = copy.join(path);
             fs::create_dir_all(target.parent().expect("it is below the plugin")).expect("a folder");
             fs::copy(self.plugin.join(path), target).expect("the plugin has this file");

@@ -1,6 +1,6 @@
 //! `textDocument/codeAction`: every fix, all of them at once, a suppression, and a few rewritings.
 
-use autofork::compile::{Contents, FileKind, Linking, Placed};
+use autofork::compile::{Contents, FileKind, Linking, Placed, Purpose};
 use autofork::diagnostic::{self, Applicability, Diagnostic};
 use autofork::syntax::yaml::{self, Value};
 use autofork::text::{Sources, Span};
@@ -136,6 +136,7 @@ fn fix_all(view: &View<'_>, file: &File<'_>, found: &[Diagnostic]) -> Option<lsp
             folders: Vec::new(),
             root: view.snapshot.root(file.scope).as_path(),
             exists: &|path| view.snapshot.exists(path),
+            purpose: Purpose::Check,
         };
         found = autofork::compile::link(linking).diagnostics;
     }

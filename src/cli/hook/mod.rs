@@ -70,13 +70,14 @@ fn run(event: &str) -> Option<Wake> {
             let reply = if matches!(fact, Fact::SpawnRequested { .. }) { ANSWER } else { RECEIPT };
             let patience = Patience { connection: CONNECTION, reply };
             let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, patience).ok()?;
-            answer(&reply);
+            answer(&reply, &env);
             None
         }
         Call::Park { origin, mark, stopped } => {
             let session = origin.session.clone();
             let arrival = park::wait(&home, &Request::Park { origin, mark, stopped })?;
-            eprint_all(&claude_code::wake_text(&arrival.order));
+            // Unheard, it is not confirmed, and will be offered again.
+            std::io::stderr().write_all(claude_code::wake_text(&arrival.order).as_bytes()).ok()?;
             arrival.confirm(session);
             Some(Wake)
         }
@@ -84,16 +85,12 @@ fn run(event: &str) -> Option<Wake> {
 }
 
 /// Tells the client what was decided about a spawn.
-fn answer(reply: &Reply) {
+fn answer(reply: &Reply, env: &HookEnv) {
     let text = match reply {
-        Reply::Allow(instructions) => claude_code::allow(instructions),
+        Reply::Allow(instructions) => claude_code::allow(instructions, env.forks),
         Reply::Deny(denial) => claude_code::deny(*denial),
         _ => return,
     };
     // Nobody is left to tell if this fails.
     let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
-fn eprint_all(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,6 +1,6 @@
 //! `autofork status`: how things stand. Never starts a daemon.
 
-mod render;
+pub(super) mod render;
 
 use std::io::Write;
 use std::process::ExitCode;

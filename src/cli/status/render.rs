@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::words::{clock, first_line, outcome, path, plain, reason, until};
-use crate::engine::Reason;
-use crate::host::protocol::{ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
-use crate::ir::Time;
+use crate::cli::words::{clock, count, first_line, names, path, plain, reason, run_state, until};
+use crate::engine::{ForkType, PermissionMode, Reason};
+use crate::host::claude_code::FORKS_NEED;
+use crate::host::protocol::{Clock, ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
+use crate::ir::{Seconds, Time};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -20,6 +21,12 @@ const ID_SHOWN: usize = 8;
 
 /// How many characters of a report are shown.
 const REPORT_SHOWN: usize = 72;
+
+/// How many forks of a session are shown.
+const FORKS_SHOWN: usize = 20;
+
+/// Not heard of for so long, a session may be over.
+const STALE: Seconds = Seconds::minutes(120);
 
 /// The widest a column of names gets.
 const WIDEST_NAME: usize = 28;
@@ -58,24 +65,67 @@ pub(super) fn status(status: &Status) -> String {
     text
 }
 
-fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
+/// One line that says which session this is and where it stands.
+pub(in crate::cli) fn heading(text: &mut String, session: &SessionStatus, now: Time) {
     let id: String = session.session.as_str().chars().take(ID_SHOWN).collect();
     let (mark, style, standing) = match session.standing {
         Standing::Fresh => ("○", DIM, "no turn yet".to_owned()),
         Standing::MidTurn { since } => {
-            ("◐", CYAN, format!("mid-turn for {}; nothing fires until it has ended", now.since(since)))
+            let length = now.since(since);
+            ("◐", CYAN, format!("mid-turn, or interrupted, for {length}; nothing fires until a turn ends"))
         }
         Standing::Parked { since } => ("●", GREEN, format!("quiet for {}", now.since(since))),
         Standing::Unparked { since } => {
             ("●", YELLOW, format!("quiet for {}, but no hook is parked to wake it through", now.since(since)))
         }
     };
+    let plan = if session.mode == Some(PermissionMode::Plan) { " in plan mode" } else { "" };
+    let doubt = if is_stale(session, now) {
+        format!("  {YELLOW}[stale?]{YELLOW:#} not heard of for {}", now.since(session.last_event))
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         text,
-        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{style:#}",
+        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{plan}{style:#}{doubt}",
         plain(&id),
         path(session.launch.as_path())
     );
+}
+
+fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
+    heading(text, session, now);
+    if session.fork_type == ForkType::Missing {
+        let _ = writeln!(text, "  {YELLOW}forks cannot run here{YELLOW:#}: {FORKS_NEED}");
+    }
+    if let Some(gauge) = session.gauge {
+        let percent = (gauge.tokens * 100).checked_div(gauge.window).unwrap_or(0);
+        let _ = writeln!(
+            text,
+            "  gauge  {} of {} tokens {DIM}({percent}%){DIM:#}",
+            count(gauge.tokens),
+            count(gauge.window)
+        );
+    }
+    if let Clock::Held(limit) = session.clock {
+        let tasks: Vec<String> = session
+            .background
+            .iter()
+            .map(|task| format!("{} {DIM}(for {}){DIM:#}", plain(task.task.as_str()), now.since(task.since)))
+            .collect();
+        let limit =
+            limit.map_or_else(|| "until it ends".to_owned(), |limit| format!("until {} at most", clock(limit, now)));
+        let _ = writeln!(text, "  held   {YELLOW}by background work{YELLOW:#} {}, {limit}", tasks.join(", "));
+    }
+    for held in &session.held {
+        let _ = writeln!(
+            text,
+            "  held   {} {YELLOW}waits for {}{YELLOW:#} {DIM}(for {}){DIM:#}",
+            plain(held.fork.as_str()),
+            names(&held.after),
+            now.since(held.since)
+        );
+    }
     if let Some(next) = &session.next {
         let _ = writeln!(
             text,
@@ -89,14 +139,27 @@ fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
         let _ = writeln!(text, "  {DIM}no forks here{DIM:#}");
     }
     let width = session.forks.iter().map(|fork| width(fork.fork.as_str())).max().unwrap_or(0).min(WIDEST_NAME);
-    for (index, fork) in session.forks.iter().enumerate() {
+    // Whoever is due first is what a reader looks for; after so many it is only noise.
+    let mut forks: Vec<&ForkStatus> = session.forks.iter().collect();
+    forks.sort_by_key(|fork| fork.due.unwrap_or(Time::from_millis(i64::MAX)));
+    for (index, fork) in forks.iter().take(FORKS_SHOWN).enumerate() {
         let label = if index == 0 { "forks" } else { "" };
         let _ = writeln!(text, "  {label:<6} {}  {}", padded(fork.fork.as_str(), width), fork_line(fork, now));
+    }
+    if let Some(more) = forks.len().checked_sub(FORKS_SHOWN).filter(|more| *more > 0) {
+        let _ =
+            writeln!(text, "         {DIM}and {} more; `autofork why FORK` tells of each{DIM:#}", count(more as u64));
     }
     for (index, wake) in session.wakes.iter().rev().enumerate() {
         let label = if index == 0 { "wakes" } else { "" };
         wake_lines(text, label, wake, now);
     }
+}
+
+/// Whether a session may well be over without anybody having said so. A parked hook lives no longer than its client,
+/// so one that has it is there however long it has been quiet.
+fn is_stale(session: &SessionStatus, now: Time) -> bool {
+    !matches!(session.standing, Standing::Parked { .. }) && session.last_event.after(STALE) <= now
 }
 
 fn fork_line(fork: &ForkStatus, now: Time) -> String {
@@ -129,18 +192,13 @@ fn wake_lines(text: &mut String, label: &str, wake: &WakeStatus, now: Time) {
 }
 
 fn run_line(run: &RunStatus, now: Time) -> String {
-    match &run.state {
-        RunState::Waiting => format!("{YELLOW}not started yet{YELLOW:#}"),
-        RunState::Void => format!("{DIM}never started{DIM:#}"),
-        RunState::Live { since } => format!("{CYAN}running for {}{CYAN:#}", now.since(*since)),
-        RunState::Ended { started, at, outcome: how, usage, .. } => {
-            let mut line = format!("{} after {}", outcome(*how), at.since(*started));
-            if let Some(usage) = usage {
-                let _ = write!(line, ", {} tokens", usage.tokens);
-            }
-            line
-        }
-    }
+    let style = match &run.state {
+        RunState::Waiting => YELLOW,
+        RunState::Void => DIM,
+        RunState::Live { .. } => CYAN,
+        RunState::Ended { .. } => Style::new(),
+    };
+    format!("{style}{}{style:#}", run_state(&run.state, now))
 }
 
 fn width(name: &str) -> usize {
@@ -156,8 +214,8 @@ fn padded(name: &str, to: usize) -> String {
 mod tests {
     use super::*;
     use crate::engine::{Outcome, SessionId, Trigger, Usage, WakeId};
-    use crate::host::protocol::{DaemonStatus, NextDue};
-    use crate::ir::{LaunchDir, ProjectRoot, Seconds};
+    use crate::host::protocol::{DaemonStatus, GaugeStatus, HeldStatus, NextDue, TaskStatus};
+    use crate::ir::{LaunchDir, ProjectRoot};
 
     fn at(minutes: i64) -> Time {
         Time::from_millis(1_800_000_000_000 + minutes * 60_000)
@@ -191,13 +249,15 @@ mod tests {
                 began: at(-60),
                 last_event: at(-4),
                 standing: Standing::Parked { since: at(-4) },
+                fork_type: ForkType::Unquestioned,
                 next: Some(NextDue { fork: "review".into(), at: at(11) }),
                 forks: vec![
-                    ForkStatus { fork: "journal".into(), due: None, reasons: vec![Reason::Latched] },
+                    ForkStatus { fork: "journal".into(), due: None, reasons: vec![Reason::Latched], last: None },
                     ForkStatus {
                         fork: "review".into(),
                         due: Some(at(11)),
                         reasons: vec![Reason::NotYetQuiet { until: at(11) }],
+                        last: None,
                     },
                 ],
                 wakes: vec![WakeStatus {
@@ -215,6 +275,15 @@ mod tests {
                         },
                     }],
                 }],
+                gauge: Some(GaugeStatus { tokens: 61_234, window: 200_000 }),
+                background: vec![TaskStatus { task: "b1".into(), since: at(-3) }],
+                clock: Clock::Held(Some(at(27))),
+                held: vec![HeldStatus {
+                    fork: "distill".into(),
+                    after: vec!["journal".into(), "review".into()],
+                    since: at(-2),
+                }],
+                mode: None,
             }],
         };
         let shown = anstream::adapter::strip_str(&status(&status_of)).to_string();
@@ -223,11 +292,38 @@ mod tests {
         note: The journal was damaged.
 
         ● 1f99c879  /home/dev/proj\u{1b}[31mect  quiet for 4m
+          gauge  61 234 of 200 000 tokens (30%)
+          held   by background work b1 (for 3m), until HH:MM at most
+          held   distill waits for journal, review (for 2m)
           next   review in 11m (HH:MM)
-          forks  journal  has fired in this pause
-                 review   due in 11m
-          wakes  HH:MM  journal (quiet for 2m)  done after 1m, 12400 tokens
+          forks  review   due in 11m
+                 journal  has fired in this pause
+          wakes  HH:MM  journal (quiet for 2m)  done after 1m, 12 400 tokens
                         “Wrote three lines.”
         ");
+    }
+
+    #[test]
+    fn a_session_not_heard_of_for_long_is_marked_unless_its_hook_is_parked() {
+        let session = |standing, last_event| SessionStatus {
+            session: SessionId::from("s"),
+            launch: LaunchDir::new("/project"),
+            root: ProjectRoot::new("/project"),
+            began: at(-600),
+            last_event,
+            standing,
+            next: None,
+            forks: Vec::new(),
+            wakes: Vec::new(),
+        };
+        let shown = |standing, last_event| {
+            let mut text = String::new();
+            session_block(&mut text, &session(standing, last_event), at(0));
+            text.contains("[stale?]")
+        };
+        assert!(shown(Standing::MidTurn { since: at(-121) }, at(-121)));
+        assert!(shown(Standing::Unparked { since: at(-500) }, at(-500)));
+        assert!(!shown(Standing::MidTurn { since: at(-121) }, at(-5)));
+        assert!(!shown(Standing::Parked { since: at(-500) }, at(-500)), "its client lives, or the hook would not");
     }
 }

@@ -7,7 +7,7 @@ mod moments;
 mod names;
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::body::{Mentions, mentions};
 use super::file::ForkFile;
@@ -25,7 +25,9 @@ pub(crate) use names::{is_listed, quote};
 /// A fork and where its values stand.
 #[derive(Debug)]
 pub(crate) struct Lowered {
-    pub(crate) fork: Arc<Fork>,
+    /// The fork without its body, which is a copy of most of the file: whoever only checks can do without it.
+    bare: Fork,
+    whole: OnceLock<Arc<Fork>>,
     pub(crate) run_on: RunOn,
     /// The names in `after` as written, the fork's own included.
     pub(crate) after: Vec<(ForkName, Place)>,
@@ -65,11 +67,26 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
         after: after.iter().map(|(name, _)| name.clone()).filter(|name| *name != file.name).collect(),
         overlap: file.entry("overlap").map(|entry| overlap(file, entry, out)).unwrap_or_default(),
         tags: tags.iter().map(|(tag, _)| tag.clone()).collect(),
-        body: Body { first_line: first_line(file), text: file.words(body).into() },
+        body: Body { first_line: first_line(file), ..Body::default() },
     };
     let tags_key = file.entry("tags").map(|entry| entry.key.place().span);
     let mentions = mentions(file.text(), body);
-    Lowered { fork: Arc::new(fork), run_on, after, tags, tags_key, mentions }
+    // There may be thousands of these.
+    let (mut run_on, mut after, mut tags) = (run_on, after, tags);
+    run_on.moments.shrink_to_fit();
+    after.shrink_to_fit();
+    tags.shrink_to_fit();
+    Lowered { bare: fork, whole: OnceLock::new(), run_on, after, tags, tags_key, mentions }
+}
+
+impl Lowered {
+    /// The fork with its body, made when it is first asked for.
+    pub(crate) fn fork(&self, file: &ForkFile) -> &Arc<Fork> {
+        self.whole.get_or_init(|| {
+            let body = Body { text: file.words(file.envelope.body).into(), ..self.bare.body.clone() };
+            Arc::new(Fork { body, ..self.bare.clone() })
+        })
+    }
 }
 
 /// A key that has no meaning here.

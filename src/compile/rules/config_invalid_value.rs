@@ -24,15 +24,7 @@ rule! {
 pub(crate) fn check(span: Span, what: &str, wanted: &str, suggestion: Option<&str>, out: &mut Findings) {
     let draft = out.report(&RULE, span, format!("{what} is not {wanted}; it is ignored")).label("ignored");
     match suggestion {
-        Some(meant) => {
-            draft.help(format!("write `\"{meant}\"`, if that is what was meant")).guess(
-                format!("write `\"{meant}\"`"),
-                span,
-                format!("\"{meant}\""),
-            );
-        }
-        None => {
-            draft.help(format!("write {wanted}"));
-        }
-    }
+        Some(meant) => draft.help(format!("write `\"{meant}\"`, if that is what was meant")),
+        None => draft.help(format!("write {wanted}")),
+    };
 }

@@ -9,8 +9,9 @@ use crate::text::visible;
 rule! {
     /// A file that the instructions refer to and that does not exist.
     ///
-    /// Looked for are relative links, and paths after the verbs read, load, follow, consult, open and study, from the
-    /// fork's folder and from the project's root. A file that the fork writes itself need not exist.
+    /// Looked for are relative links, and paths that follow the verbs read, reread, load, follow, consult, open and study
+    /// ("read STYLE.md", "follow the rules in RULES.md"), from the fork's folder and from the project's root. A file that
+    /// the fork writes itself need not exist.
     ///
     /// Bad:
     /// ```markdown

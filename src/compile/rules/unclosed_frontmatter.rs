@@ -26,7 +26,7 @@ rule! {
     ///
     /// Bring LOG.md up to date.
     /// ```
-    "unclosed-frontmatter", Error, Envelope, Some
+    "unclosed-frontmatter", Error, Envelope, None
 }
 
 pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
@@ -35,11 +35,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     if file.kind != FileKind::Broken || !unclosed {
         return;
     }
-    let end = file.envelope.frontmatter.end();
-    let ends_line = file.text()[..end].ends_with(['\n', '\r']);
-    let fence = format!("{}---{}", if ends_line { "" } else { file.line_end() }, file.line_end());
     out.report(&RULE, opening.span, "this frontmatter is never closed; the fork is broken and does not fire")
         .label("opened here, closed nowhere")
-        .help("write a line `---` between the last key and the instructions")
-        .guess("close the frontmatter before the first blank line", crate::text::Span::at(end), fence);
+        .help("write a line `---` between the last key and the instructions");
 }

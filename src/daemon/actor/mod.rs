@@ -9,15 +9,16 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId};
+use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId, WindowSign};
 use crate::host::dirs::Home;
 use crate::host::process;
-use crate::host::protocol::{Reply, Request, Token};
+use crate::host::protocol::{Instructions, LookedAfter, Reply, Request, Token, Verdict};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
 
-use super::clock::Clock;
+use super::clock::{Clock, sleep_until};
 use super::core::{Consequences, Core, Kept};
 use super::loader::{Delivery, GaugeReading, Loaded, Loader};
+use super::second_look::SecondLooks;
 use super::status;
 use super::watch::Watch;
 
@@ -74,6 +75,7 @@ pub(super) struct Actor {
     /// What waits for a program, by session and in the order it came.
     waiting: BTreeMap<SessionId, VecDeque<Job>>,
     loads: BTreeMap<LaunchDir, Load>,
+    second_looks: SecondLooks,
     /// Loads that the next tick waits for; no tick is under way if `None`.
     tick: Option<usize>,
     /// No tick before this instant.
@@ -118,6 +120,7 @@ impl Actor {
             polls: BTreeMap::new(),
             waiting: BTreeMap::new(),
             loads: BTreeMap::new(),
+            second_looks: SecondLooks::default(),
             tick: None,
             tick_not_before: None,
             quiet_period: crate::ir::Config::default().quiet_period,
@@ -171,7 +174,10 @@ impl Actor {
                 self.loaded(&launch, None);
             }
             Delivery::Gauge(session, GaugeReading { tokens, window }) => {
-                self.happened(Event::GaugeRead { session, tokens, window }, None);
+                let known = self.core.state().session(&session).map(|known| known.gauge.map(|gauge| gauge.tokens));
+                if known != Some(tokens) || window != WindowSign::None {
+                    self.happened(Event::GaugeRead { session, tokens, window }, None);
+                }
             }
         }
     }
@@ -185,6 +191,27 @@ impl Actor {
             tracing::info!(%session, "its client has ended");
             self.happened(Event::ClientGone(session), None);
         }
+    }
+
+    /// Ends every session whose client has ended.
+    fn prune(&mut self) -> Vec<LookedAfter> {
+        let sessions = self.core.state().sessions();
+        let looked_after: Vec<LookedAfter> = sessions
+            .map(|session| LookedAfter {
+                session: session.id.clone(),
+                launch: session.launch.clone(),
+                verdict: match session.client {
+                    None => Verdict::Unknown,
+                    Some(client) if process::is_alive(client) => Verdict::Alive,
+                    Some(_) => Verdict::Ended,
+                },
+            })
+            .collect();
+        for LookedAfter { session, .. } in looked_after.iter().filter(|known| known.verdict == Verdict::Ended) {
+            tracing::info!(%session, "its client is gone");
+            self.happened(Event::ClientGone(session.clone()), None);
+        }
+        looked_after
     }
 
     /// Leaves everything so that the next daemon can go on.
@@ -244,9 +271,14 @@ impl Actor {
                 self.happened(Event::WakeDelivered(session), None);
                 let _ = reply.send(Reply::Done);
             }
-            Request::Status => {
-                let status = status::of(&self.core, self.since, self.clock.now());
+            Request::Status | Request::Why(_) => {
+                let only = if let Request::Why(fork) = &request { Some(fork) } else { None };
+                let status = status::of(&self.core, self.since, self.clock.now(), only);
                 let _ = reply.send(Reply::Status(Box::new(status)));
+            }
+            Request::Prune => {
+                let sessions = self.prune();
+                let _ = reply.send(Reply::Pruned(sessions));
             }
             Request::Ticket(token) => {
                 let known = self.core.by_token(&token).map(|(_, instructions)| Box::new(instructions));
@@ -284,6 +316,7 @@ impl Actor {
                     && self.core.wants_gauge(&launch)
                 {
                     self.loader.order_gauge(&id, transcript);
+                    self.second_looks.expect(&id, transcript);
                 }
                 self.waiting.insert(id.clone(), VecDeque::from([job]));
                 self.load(&launch, Waiter::Session(id));
@@ -336,7 +369,7 @@ impl Actor {
                             // Dropping the connection makes the hook park anew; then it is offered again.
                             _ => false,
                         };
-                        (!sent).then_some(Event::PollDropped { session, poll })
+                        (!sent).then_some(Event::WakeWithheld(session))
                     }
                     Effect::Release { poll } => {
                         if let Some(parked) = self.polls.remove(&poll) {
@@ -344,11 +377,11 @@ impl Actor {
                         }
                         None
                     }
-                    Effect::Allow { ticket } => {
+                    Effect::Allow { ticket, fork_type } => {
                         answer = self
                             .core
                             .instructions_of(ticket)
-                            .map(|instructions| Reply::Allow(Box::new(instructions)))
+                            .map(|instructions| Reply::Allow(Box::new(Instructions { fork_type, ..instructions })))
                             .or_else(|| Some(Reply::Failed("the ticket's instructions are lost".to_owned())));
                         None
                     }
@@ -385,7 +418,7 @@ impl Actor {
         let overdue = self.loads.values().filter(|load| !load.overdue).map(|load| load.since + LOAD_PATIENCE).min();
         let nobody = self.connections == 0 && self.core.state().sessions().next().is_none();
         self.quiet_since = if nobody { self.quiet_since.or_else(|| Some(Instant::now())) } else { None };
-        [tick, overdue, self.quiet_ends()].into_iter().flatten().min()
+        [tick, overdue, self.second_looks.next(), self.quiet_ends()].into_iter().flatten().min()
     }
 
     fn quiet_ends(&self) -> Option<Instant> {
@@ -400,17 +433,13 @@ impl Actor {
             return Course::Leave;
         }
         self.give_up_waiting(now);
+        for (session, transcript) in self.second_looks.take_due(now) {
+            self.loader.order_gauge(&session, &transcript);
+        }
         if self.tick.is_none() && self.tick_not_before.is_none_or(|not_before| not_before <= now) {
             self.begin_tick();
         }
         Course::Stay
-    }
-}
-
-async fn sleep_until(alarm: Option<Instant>) {
-    match alarm {
-        Some(alarm) => tokio::time::sleep_until(alarm).await,
-        None => std::future::pending().await,
     }
 }
 

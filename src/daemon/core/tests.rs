@@ -1,5 +1,7 @@
 //! What a next life of the daemon finds, whenever this one dies.
 
+mod history;
+
 use std::path::Path;
 
 use proptest::collection::vec;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::checks;
 use super::forks::may_overlap;
 use crate::engine::{
-    Conversation, Delivery, Effect, Event, Evidence, Fact, Held, PollId, Prompt, Record, Session, SessionId,
-    StartSource, State, Ticket, TicketId, TicketState, ToolUseId, Trigger, Turn, WakeId,
+    Conversation, Delivery, Effect, Event, Evidence, Fact, ForkType, Held, PollId, Prompt, Record, Session,
+    SessionId, StartSource, State, Ticket, TicketId, TicketState, ToolUseId, Trigger, Turn, WakeId,
 };
 use crate::ir::{Fork, ForkName, Moment, Overlap, Program, Programs, ProjectRoot, Tag, Time};
 
@@ -65,7 +65,7 @@ impl Ledger {
                     woke = true;
                     self.woken(session, *wake, after, programs);
                 }
-                Effect::Allow { ticket } => self.let_through(*ticket, event, before, after),
+                Effect::Allow { ticket, .. } => self.let_through(*ticket, event, before, after),
                 Effect::Record(record) => drop(self.records.insert(record.ticket.id, (**record).clone())),
                 Effect::Release { .. } | Effect::Deny(_) | Effect::Probe { .. } => {}
             }
@@ -168,6 +168,8 @@ impl Ledger {
         assert!(session.pause.is_some(), "woken outside a pause");
         let program = programs.get(&session.launch).expect("every launch folder has a program");
         checks::mode_allows_wakes(session, program);
+        let sent_before = self.sent.contains_key(&wake);
+        assert!(sent_before || session.fork_type != ForkType::Missing, "woken where nothing can be spawned");
         let offers = self.sent.entry(wake).or_default();
         *offers += 1;
         assert!(*offers <= 3, "a wake is offered {offers} times");
@@ -302,7 +304,7 @@ impl Ledger {
         for session in state.sessions() {
             for ticket in &session.tickets {
                 let record = self.records.get(&ticket.id).expect("every ticket is recorded");
-                let told = (record.ticket.run(), &record.ticket.state == &TicketState::Open);
+                let told = (record.ticket.run(), record.ticket.state == TicketState::Open);
                 let known = (ticket.run(), ticket.state == TicketState::Open);
                 let essence = |run: Option<&crate::engine::Run>| {
                     run.map(|run| {

@@ -4,6 +4,7 @@
 //! means something: that is what lets a failing one shrink.
 
 use super::random::Random;
+use crate::engine::SpawnFailure;
 
 /// How many sessions there are.
 pub(super) const SLOTS: u64 = 4;
@@ -39,7 +40,8 @@ pub(super) enum Step {
     /// A subagent was started and nobody was asked.
     LinkUnasked(u64, u64),
     ForkStarted(u64),
-    Fail(u64, u64, Fate),
+    /// A call that was let through has failed, since the client knows no forks perhaps.
+    Fail(u64, u64, SpawnFailure, Fate),
     Finish(u64, u64, Fate),
     End(u64, Fate),
     ClientGone(u64),
@@ -104,7 +106,10 @@ impl Step {
             61..=64 => Self::Link(slot, which, fate),
             65 => Self::LinkUnasked(slot, which),
             66 => Self::ForkStarted(slot),
-            67 => Self::Fail(slot, which, fate),
+            67 => {
+                let failure = random.one_of(&[SpawnFailure::Other, SpawnFailure::ForkTypeMissing]);
+                Self::Fail(slot, which, failure, fate)
+            }
             68..=71 => Self::Finish(slot, which, fate),
             72 => match random.below(4) {
                 0 => Self::ClientGone(slot),

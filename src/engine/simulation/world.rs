@@ -9,8 +9,8 @@ use super::ledger::Ledger;
 use super::step::{Fate, Mode, Step};
 use crate::engine::{
     BackgroundTask, Caller, ClientProcess, Delivery, Denial, Effect, Event, Evidence, Fact, Mark, Origin, Outcome,
-    PermissionMode, PollId, Prompt, Session, SessionId, SpawnFailure, Start, StartSource, State, TagOverride, TaskId,
-    TaskKind, TaskNotice, TicketId, ToolUseId, TurnKind, Usage, WindowSign,
+    PermissionMode, PollId, Prompt, Session, SessionId, Start, StartSource, State, TagOverride, TaskId, TaskKind,
+    TaskNotice, TicketId, ToolUseId, TurnKind, Usage, WindowSign,
 };
 use crate::ir::{LaunchDir, Programs, ProjectRoot, Time};
 
@@ -118,10 +118,10 @@ impl World {
                 let agent = self.new_agent(slot, &"untold".into());
                 self.send(index(slot), Fact::ForkStarted(agent), Fate::Arrives);
             }
-            Step::Fail(slot, which, fate) => {
+            Step::Fail(slot, which, failure, fate) => {
                 let calls = &self.clients[index(slot)].calls;
                 let Some((_, tool_use)) = nth_last(calls, which).cloned() else { return };
-                self.send(index(slot), Fact::SpawnFailed { tool_use, failure: SpawnFailure::Other }, fate);
+                self.send(index(slot), Fact::SpawnFailed { tool_use, failure }, fate);
             }
             Step::Finish(slot, which, fate) => {
                 let agents = &mut self.clients[index(slot)].agents;
@@ -185,6 +185,7 @@ impl World {
     }
 
     /// Something reaches the engine. Everything that must hold is checked after it.
+    #[expect(clippy::needless_pass_by_value, reason = "every step makes the event that it hands over")]
     fn apply(&mut self, event: Event) -> Vec<Effect> {
         self.journal.event(self.clock, &event);
         let before = self.state.clone();
@@ -239,7 +240,8 @@ impl World {
     }
 
     fn answered(&mut self, slot: usize, ticket: TicketId, tool_use: &ToolUseId, caller: Caller, effects: &[Effect]) {
-        let allowed = effects.contains(&Effect::Allow { ticket });
+        let allows = |effect: &Effect| matches!(effect, Effect::Allow { ticket: allowed, .. } if *allowed == ticket);
+        let allowed = effects.iter().any(allows);
         let denied = effects.iter().any(|effect| matches!(effect, Effect::Deny(_)));
         assert_ne!(allowed, denied, "a spawn call is either let through or refused");
         assert!(caller == Caller::Main || effects.contains(&Effect::Deny(Denial::Nested)), "a nested spawn");

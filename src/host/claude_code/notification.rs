@@ -15,6 +15,9 @@ const CLOSE: &str = "</task-notification>";
 const HOOK_SUMMARY: &str = "Stop hook feedback";
 const HOOK_FEEDBACK: &str = "Stop hook blocking error from command ";
 
+/// How many notices of one prompt are read. The client gives one at a time.
+const MOST_NOTICES: usize = 64;
+
 /// Who or what began the turn with this prompt.
 pub(super) fn classify(prompt: &str) -> Prompt {
     let Some(first) = Block::first(prompt) else { return Prompt::Human };
@@ -24,7 +27,7 @@ pub(super) fn classify(prompt: &str) -> Prompt {
     let mut notices = Vec::new();
     let mut evidence = Evidence::Plain;
     let mut next = Some(first);
-    while let Some(block) = next {
+    while let Some(block) = next.filter(|_| notices.len() < MOST_NOTICES) {
         notices.extend(block.notice(evidence));
         if block.report().is_some() {
             evidence = Evidence::AfterReport;
@@ -57,8 +60,7 @@ impl<'a> Block<'a> {
         // A report may quote a closing tag; the real one follows the report's or the usage's end.
         let search_from = match inside.find("<result>") {
             Some(report) if inside.find(CLOSE).is_some_and(|close| report < close) => {
-                let ends = ["</result>\n<usage>", "</result>\n</task-notification>", "</result></task-notification>"];
-                ends.iter().filter_map(|end| inside[report..].find(end)).min().map_or(report, |end| report + end)
+                report + end_of_report(&inside[report..]).unwrap_or_default()
             }
             _ => 0,
         };
@@ -112,6 +114,15 @@ impl<'a> Block<'a> {
             duration_ms: number("duration_ms").unwrap_or_default(),
         })
     }
+}
+
+/// Where a report ends: at the first closing tag that what follows a report comes after.
+fn end_of_report(text: &str) -> Option<usize> {
+    const END: &str = "</result>";
+    let follows = ["\n<usage>", "\n</task-notification>", "</task-notification>"];
+    text.match_indices(END)
+        .find(|(at, _)| follows.iter().any(|follow| text[at + END.len()..].starts_with(follow)))
+        .map(|(at, _)| at)
 }
 
 /// What stands between `<name>` and `</name>`.

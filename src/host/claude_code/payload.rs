@@ -11,7 +11,7 @@ use crate::engine::{
     BackgroundTask, Caller, ClientProcess, Conversation, Fact, Mark, Origin, PermissionMode, PromptId, SessionId,
     SpawnFailure, Start, StartSource, TagOverride, TaskId, TaskKind, ToolUseId, TurnKind,
 };
-use crate::host::protocol::Token;
+use crate::host::protocol::{Token, shorten_description};
 use crate::ir::{LaunchDir, Tag, Time};
 
 /// The longest id that is believed, in bytes. The client's are UUIDs and the like.
@@ -53,8 +53,19 @@ pub struct HookEnv {
     pub client: Option<ClientProcess>,
     /// Tag sets from the session's environment.
     pub tags: TagOverride,
+    /// Whether forks were switched on for the client.
+    pub forks: ForkSwitch,
     /// When this hook was started.
     pub started: Time,
+}
+
+/// Whether the session's environment switches forks on (`CLAUDE_CODE_FORK_SUBAGENT`). The newer clients do not need it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkSwitch {
+    /// It says so.
+    On,
+    /// It says nothing, or no.
+    Unset,
 }
 
 impl HookEnv {
@@ -80,6 +91,10 @@ impl HookEnv {
             project_dir: text("CLAUDE_PROJECT_DIR").filter(|dir| Path::new(dir).is_absolute()),
             client: text("CLAUDE_PID").and_then(|pid| pid.parse().ok()).and_then(identify),
             tags: TagOverride { enable: tags("AUTOFORK_ENABLE_TAGS"), disable: tags("AUTOFORK_DISABLE_TAGS") },
+            forks: match text("CLAUDE_CODE_FORK_SUBAGENT").map(|value| value.trim().to_ascii_lowercase()).as_deref() {
+                Some("1" | "true" | "yes" | "on") => ForkSwitch::On,
+                _ => ForkSwitch::Unset,
+            },
             started,
         })
     }
@@ -210,7 +225,7 @@ fn background_tasks(payload: Payload<'_>) -> Option<Vec<BackgroundTask>> {
         Some(BackgroundTask {
             id: TaskId::from(task.id("id")?),
             kind: if is_fork { TaskKind::Fork } else { TaskKind::Other },
-            description: task.text("description").unwrap_or_default().to_owned(),
+            description: shorten_description(task.text("description").unwrap_or_default()),
         })
     };
     Some(tasks.filter_map(task).collect())

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::{
-    Caller, Conversation, Denial, Evidence, Fact, Outcome, PermissionMode, Prompt, SessionId, SpawnFailure, Start,
-    StartSource, TagOverride, TaskId, TaskKind, Trigger, TurnKind, WakeId, WindowSign,
+    Caller, Conversation, Denial, Evidence, Fact, ForkType, Outcome, PermissionMode, Prompt, SessionId, SpawnFailure,
+    Start, StartSource, TagOverride, TaskId, TaskKind, Trigger, TurnKind, WakeId, WindowSign,
 };
 use crate::host::protocol::{DueFork, Instructions, Predecessor, Token, WakeOrder};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Tag, Time};
@@ -19,7 +19,13 @@ fn token() -> Token {
 }
 
 fn env() -> HookEnv {
-    HookEnv { project_dir: None, client: None, tags: TagOverride::default(), started: Time::from_millis(7) }
+    HookEnv {
+        project_dir: None,
+        client: None,
+        tags: TagOverride::default(),
+        forks: ForkSwitch::Unset,
+        started: Time::from_millis(7),
+    }
 }
 
 /// A payload with the fields every hook gets, and these.
@@ -219,6 +225,16 @@ fn only_an_interactive_session_counts() {
     };
     assert_eq!(read(None, None), None);
     assert_eq!(read(Some("sdk-cli"), None), None);
+    let switched = |value: &'static str| {
+        let variable = |name: &str| match name {
+            "CLAUDE_CODE_ENTRYPOINT" => Some("cli".into()),
+            "CLAUDE_CODE_FORK_SUBAGENT" => Some(value.into()),
+            _ => None,
+        };
+        HookEnv::read(variable, |_| None, Time::from_millis(0)).unwrap().forks
+    };
+    assert_eq!(["1", "True", " on "].map(switched), [ForkSwitch::On; 3]);
+    assert_eq!(["", "0", "false", "no"].map(switched), [ForkSwitch::Unset; 4]);
     let env = read(Some("cli"), None).unwrap();
     assert_eq!((env.project_dir, env.client, env.tags), (None, None, TagOverride::default()));
     let set = |names: &[&str]| Some(names.iter().map(|name| Tag::from(*name)).collect::<BTreeSet<_>>());
@@ -280,12 +296,13 @@ fn instructions() -> Instructions {
         root: ProjectRoot::new("/home/dev/project"),
         issued: Time::from_millis(0),
         predecessors: Vec::new(),
+        fork_type: ForkType::Unquestioned,
     }
 }
 
 #[test]
 fn a_redeemed_ticket_replaces_the_whole_call() {
-    let answer: Value = serde_json::from_str(&allow(&instructions())).unwrap();
+    let answer: Value = serde_json::from_str(&allow(&instructions(), ForkSwitch::Unset)).unwrap();
     let output = &answer["hookSpecificOutput"];
     assert_eq!(output["permissionDecision"], "allow");
     let input = output["updatedInput"].as_object().unwrap();
@@ -296,8 +313,29 @@ fn a_redeemed_ticket_replaces_the_whole_call() {
 }
 
 #[test]
+fn a_spawn_goes_without_the_type_only_where_that_makes_it_a_fork() {
+    let input = |fork_type, switch| -> Value {
+        let answer: Value =
+            serde_json::from_str(&allow(&Instructions { fork_type, ..instructions() }, switch)).unwrap();
+        answer["hookSpecificOutput"]["updatedInput"].clone()
+    };
+    for (fork_type, switch) in [
+        (ForkType::Unquestioned, ForkSwitch::Unset),
+        (ForkType::Unquestioned, ForkSwitch::On),
+        (ForkType::Doubted, ForkSwitch::Unset),
+    ] {
+        assert_eq!(input(fork_type, switch)["subagent_type"], "fork", "{fork_type:?} {switch:?}");
+    }
+    let untyped = input(ForkType::Doubted, ForkSwitch::On);
+    assert_eq!(untyped.as_object().unwrap().keys().collect::<Vec<_>>(), ["description", "prompt"]);
+    let prompt = untyped["prompt"].as_str().unwrap();
+    assert!(prompt.starts_with("If no conversation stands before this message"), "{prompt}");
+    assert!(prompt.contains(&instructions().body));
+}
+
+#[test]
 fn a_refusal_says_why() {
-    for denial in [Denial::Spent, Denial::Foreign, Denial::Nested, Denial::Unknown] {
+    for denial in [Denial::Spent, Denial::Failed, Denial::Foreign, Denial::Nested, Denial::Unknown] {
         let answer: Value = serde_json::from_str(&deny(denial)).unwrap();
         let output = &answer["hookSpecificOutput"];
         assert_eq!(output["permissionDecision"], "deny");
@@ -326,7 +364,7 @@ fn a_dependent_is_told_what_became_of_those_it_waited_for() {
         ],
         ..instructions()
     };
-    let answer: Value = serde_json::from_str(&allow(&instructions)).unwrap();
+    let answer: Value = serde_json::from_str(&allow(&instructions, ForkSwitch::Unset)).unwrap();
     insta::assert_snapshot!(answer["hookSpecificOutput"]["updatedInput"]["prompt"].as_str().unwrap());
 }
 

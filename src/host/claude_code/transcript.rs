@@ -57,8 +57,11 @@ impl Transcript {
     /// # Errors
     /// When the file cannot be read; what was known before is kept.
     pub fn read(&mut self, path: &Path) -> io::Result<Reading> {
-        let mut file = File::open(path)?;
+        let mut file = open(path)?;
         let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
+        }
         let id = FileId::of(&metadata);
         if self.file != Some(id) || metadata.len() < self.offset {
             *self = Self { file: Some(id), ..Self::default() };
@@ -140,6 +143,19 @@ impl Transcript {
             self.reading.tokens = Some(total);
         }
     }
+}
+
+/// Opens a file without waiting: a pipe of that name would keep its reader for ever.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+        options.custom_flags(nonblocking);
+    }
+    options.open(path)
 }
 
 /// What a model's id says of its context window.
@@ -306,6 +322,15 @@ mod tests {
         assert_eq!(transcript.read(&path).unwrap().tokens, Some(80));
         std::fs::remove_file(&path).unwrap();
         assert!(transcript.read(&path).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_keeps_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+        assert!(Transcript::default().read(&path).is_err());
     }
 
     #[test]

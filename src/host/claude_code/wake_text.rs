@@ -10,9 +10,14 @@ use serde_json::json;
 
 use crate::host::protocol::{DueFork, WakeOrder};
 use crate::ir::ForkName;
+use crate::text::visible;
 
 /// The words a wake begins with, by which it is known again when the client gives it back as a prompt.
 pub const MARKER: &str = "autofork: background forks due\n";
+
+/// What a session's client must be to run forks: the remedy where it knows none.
+pub const FORKS_NEED: &str =
+    "autofork needs Claude Code 2.1.232 or newer (an older one from 2.1.117 on: set CLAUDE_CODE_FORK_SUBAGENT=1)";
 
 /// The longest description that is shown, in characters.
 const LONGEST_DESCRIPTION: usize = 200;
@@ -41,9 +46,10 @@ pub fn wake_text(order: &WakeOrder) -> String {
         let names: Vec<String> = order.held.iter().map(|fork| one_line(fork.as_str())).collect();
         let _ = writeln!(text, "\nLater, when these have ended, and not now: {}.", names.join(", "));
     }
-    text.push_str(
-        "\nThen reply in one short line. If the fork type is missing, try once more; if it still is, tell the user and \
-         make the calls on their next message. Never write an agent file named fork.\n",
+    let _ = writeln!(
+        text,
+        "\nThen reply in one short line. If the fork type is missing, try once more; if it still is, tell the user: \
+         {FORKS_NEED}. Never write an agent file named fork."
     );
     text
 }
@@ -69,10 +75,10 @@ pub(super) fn call_description(fork: &ForkName) -> String {
     one_line(&crate::engine::call_description(fork))
 }
 
-/// The text without line ends or other control characters: names and descriptions come from files that anybody may
-/// have written, and each has one line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+/// The text as one line in which every character shows: names and descriptions come from files that anybody may have
+/// written, and nothing in them may look like something else.
+pub(super) fn one_line(text: &str) -> String {
+    visible(text).into_owned()
 }
 
 fn shorten(text: &str) -> String {

@@ -1,5 +1,7 @@
 //! Recovery: a text that does not parse is cut at the keys of its first column, and each piece is parsed alone.
 
+use std::collections::HashMap;
+
 use super::build::{Limits, build};
 use super::fault::{self, Fault, FaultKind};
 use super::{Node, Value};
@@ -8,7 +10,8 @@ use crate::text::{Span, is_invisible};
 
 /// The first fault of each faulty piece; `whole`, the fault of the whole, if every piece is sound by itself.
 pub(super) fn faults(text: &str, part: Span, whole: Fault) -> Vec<Fault> {
-    let mut found: Vec<Fault> = pieces(text, part).filter_map(|piece| fault_of(text, part, piece)).collect();
+    let anchors = anchors(text, part);
+    let mut found: Vec<Fault> = pieces(text, part).filter_map(|piece| fault_of(text, &anchors, piece)).collect();
     if found.is_empty() {
         found.push(blame_invisible(text, part, whole));
     }
@@ -29,12 +32,23 @@ fn pieces(text: &str, part: Span) -> impl Iterator<Item = Span> {
     starts.into_iter().zip(ends).map(|(start, end)| Span::new(start, end))
 }
 
-fn fault_of(text: &str, part: Span, piece: Span) -> Option<Fault> {
+/// Where each anchor first stands, as far as that can be told without a parser.
+fn anchors(text: &str, part: Span) -> HashMap<&str, usize> {
+    let mut anchors = HashMap::new();
+    for (at, _) in part.of(text).match_indices('&').map(|(at, sign)| (at + part.start(), sign)) {
+        let name = &text[at + 1..part.end()];
+        let length = name.find(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}' | '&'));
+        anchors.entry(&name[..length.unwrap_or(name.len())]).or_insert(at);
+    }
+    anchors
+}
+
+fn fault_of(text: &str, anchors: &HashMap<&str, usize>, piece: Span) -> Option<Fault> {
     match build(piece.of(text), piece.start(), Limits::default()) {
         Err(fault) => Some(blame_invisible(text, piece, fault)),
         Ok(built) => {
             // Its anchor may stand in another piece.
-            let defined = |name: &str| Span::new(part.start(), piece.start()).of(text).contains(&format!("&{name}"));
+            let defined = |name: &str| anchors.get(name).is_some_and(|at| *at < piece.start());
             let unknown = built.unknown_aliases.into_iter().find(|fault| match &fault.kind {
                 FaultKind::UnknownAlias(name) => !defined(name),
                 _ => true,

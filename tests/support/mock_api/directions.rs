@@ -27,5 +27,5 @@ pub(super) fn context(text: &str) -> Option<u64> {
 }
 
 fn last_number(text: &str, before: &str, after: &str) -> Option<u64> {
-    text.rsplit(before).filter_map(|rest| rest.split_once(after)?.0.parse().ok()).next()
+    text.rsplit(before).find_map(|rest| rest.split_once(after)?.0.parse().ok())
 }

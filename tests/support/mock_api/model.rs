@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use super::directions;
 use super::request::{Kind, Request};
 
+/// How a client says that it knows no subagent of type fork.
+pub(crate) const TYPE_MISSING: &str = "Agent type 'fork' not found";
+
 /// Something that answers requests of the conversation and of its forks.
 pub(crate) trait Model: Send + Sync {
     /// The answer to one request.
@@ -123,6 +126,9 @@ impl Scripted {
     }
 
     fn answer_as_parent(self, request: &Request) -> Answer {
+        if request.tool_results().iter().any(|result| result.contains(TYPE_MISSING)) {
+            return once_more(request);
+        }
         // A wake can come in the middle of a turn, beside the results of its calls.
         let asked = request.asked_calls();
         if request.answers_tool_call() && asked.is_empty() {
@@ -171,17 +177,25 @@ impl Scripted {
 
 impl Model for Scripted {
     fn answer(&self, request: &Request) -> Answer {
-        match (request.kind, request.fork_directive()) {
-            (Kind::Fork, Some(directive)) => {
-                let delay = directions::thinking(&directive);
-                Answer { usage: self.usage, delay, ..self.answer_as_fork(request, &directive) }
-            }
-            _ => {
-                let usage = directions::context(&request.all_text()).map_or(self.usage, Usage::holding);
-                Answer { usage, ..self.answer_as_parent(request) }
-            }
+        if let (Kind::Fork, Some(directive)) = (request.kind, request.fork_directive()) {
+            let delay = directions::thinking(&directive);
+            return Answer { usage: self.usage, delay, ..self.answer_as_fork(request, &directive) };
         }
+        let usage = directions::context(&request.all_text()).map_or(self.usage, Usage::holding);
+        Answer { usage, ..self.answer_as_parent(request) }
     }
+}
+
+/// The fork type is missing: as the wake text asks, the same calls once more, and then the remedy for the user.
+fn once_more(request: &Request) -> Answer {
+    let since_wake = request.since_wake();
+    let failed = since_wake.iter().filter(|message| message.to_string().contains(TYPE_MISSING)).count();
+    if failed < 2 {
+        return Answer::calls("Agent", request.last_calls());
+    }
+    let text = request.all_text();
+    let remedy = text.rsplit_once("tell the user: ").and_then(|(_, rest)| rest.split_once(". Never"));
+    Answer::text(format!("For you: {}", remedy.map_or("nothing", |(remedy, _)| remedy)))
 }
 
 /// The agents that the client says it has launched.

@@ -108,6 +108,20 @@ impl Request {
         self.kind == Kind::Parent && self.newest_text().contains(WAKE_MARK)
     }
 
+    /// The messages from the last wake on.
+    pub(crate) fn since_wake(&self) -> &[Value] {
+        let messages = self.messages();
+        let wake = messages.iter().rposition(|message| texts(std::slice::from_ref(message)).contains(WAKE_MARK));
+        &messages[wake.unwrap_or(0)..]
+    }
+
+    /// The inputs of the tool calls in the model's last message.
+    pub(crate) fn last_calls(&self) -> Vec<Value> {
+        let last = self.messages().iter().rfind(|message| message["role"] == "assistant");
+        let blocks = last.and_then(|message| message["content"].as_array()).into_iter().flatten();
+        blocks.filter(|block| block["type"] == "tool_use").map(|block| block["input"].clone()).collect()
+    }
+
     /// The reports of finished forks among the newest messages.
     pub(crate) fn reports(&self) -> Vec<String> {
         let text = self.newest_text();
