@@ -86,7 +86,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         let text = serde_json::to_string_pretty(&json).map_err(|error| CliError::new(error.to_string()))?;
         let _ = writeln!(std::io::stdout(), "{text}");
     } else {
-        let _ = anstream::stdout().write_all(text(&runs, more, &TimeZone::system()).as_bytes());
+        let everything = arguments.fork.is_none() && arguments.session.is_none() && arguments.day.is_none();
+        let shown = if runs.is_empty() && !everything {
+            "No run is remembered that is like that.\n".to_owned()
+        } else {
+            text(&runs, more, &TimeZone::system())
+        };
+        let _ = anstream::stdout().write_all(shown.as_bytes());
     }
     Ok(ExitCode::SUCCESS)
 }

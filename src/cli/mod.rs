@@ -24,6 +24,7 @@ mod prune;
 mod run;
 mod schema;
 mod scope;
+mod simulate;
 mod source;
 mod status;
 mod stop_daemon;
@@ -58,6 +59,7 @@ enum Command {
     Status(status::Arguments),
     Why(why::Arguments),
     History(history::Arguments),
+    Simulate(simulate::Arguments),
     Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
@@ -98,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
         Command::History(arguments) => history::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
         Command::Logs(arguments) => logs::run(&arguments),

@@ -11,11 +11,12 @@ use serde::Serialize;
 
 use super::check::shown;
 use super::status::{PATIENCE, render, trouble};
-use super::words::{clock, first_line, plain, reason, remedy, run_state, until};
+use super::words::{clock, first_line, plain, reason, remedy, run_state, telling, until};
 use super::{CliError, forks, surroundings};
 use crate::compile::{self, Listed, State};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::engine::Reason;
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;
 use crate::host::protocol::{DaemonStatus, ForkStatus, Reply, Request, RunState, SessionStatus, Standing, Status};
@@ -155,12 +156,12 @@ impl Answer<'_> {
         let file = plain(&shown(&listed.path, current));
         let (style, note) = match listed.state {
             State::Active => (GREEN, ""),
-            State::Broken => (RED, "is broken and does not fire"),
-            State::Off => (YELLOW, "is switched off with `fork: false`"),
-            State::Shadowed => (YELLOW, "is hidden by a nearer file of this name"),
-            State::Note => (YELLOW, "is no fork: it has no `fork: true`"),
+            State::Broken => (RED, "  is broken and does not fire"),
+            State::Off => (YELLOW, "  is switched off with `fork: false`"),
+            State::Shadowed => (YELLOW, "  is hidden by a nearer file of this name"),
+            State::Note => (YELLOW, "  is no fork: it has no `fork: true`"),
         };
-        let _ = writeln!(text, "{style}●{style:#} {BOLD}{name}{BOLD:#}  {file}  {style}{note}{style:#}");
+        let _ = writeln!(text, "{style}●{style:#} {BOLD}{name}{BOLD:#}  {file}{style}{note}{style:#}");
         if let Some(fork) = &listed.fork {
             let _ = writeln!(text, "  {}", forks::summary(fork));
         }
@@ -250,11 +251,14 @@ fn in_session(text: &mut String, session: &SessionStatus, fork: &ForkStatus, now
     } else {
         let _ = writeln!(text, "  {DIM}has not fired in this session{DIM:#}");
     }
-    for known in &fork.reasons {
+    for known in telling(&fork.reasons) {
         let _ = writeln!(text, "  {YELLOW}·{YELLOW:#} {}", reason(known, now));
     }
     let can_wait = matches!(session.standing, Standing::Parked { .. });
-    let remedies: Vec<&str> = fork.reasons.iter().filter_map(remedy).collect();
+    // After the next turn a hook is parked again: that need not be said twice.
+    let latched = fork.reasons.contains(&Reason::Latched);
+    let last = |reason: &&Reason| !(latched && matches!(reason, Reason::NotParked | Reason::MidTurn));
+    let remedies: Vec<&str> = telling(&fork.reasons).filter(last).filter_map(remedy).collect();
     let next = match (fork.due, remedies.as_slice()) {
         (Some(due), []) if can_wait => {
             format!("{GREEN}{}{GREEN:#} {DIM}({}){DIM:#}", until(due, now), clock(due, now))

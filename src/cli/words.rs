@@ -117,6 +117,15 @@ pub(super) fn reason_told(reason: &Reason, clock: &dyn Fn(Time) -> String) -> St
     }
 }
 
+/// The reasons that are worth telling together. Who is held back has been stamped with its batch: that it fired and is
+/// throttled is the same thing said again, and wrong in the ears of whoever waits for it.
+pub(super) fn telling(reasons: &[Reason]) -> impl Iterator<Item = &Reason> {
+    let held = reasons.iter().any(|reason| matches!(reason, Reason::HeldBack { .. }));
+    reasons.iter().filter(move |reason| {
+        !(held && matches!(reason, Reason::Latched | Reason::Throttled { .. } | Reason::TagThrottled { .. }))
+    })
+}
+
 /// What must happen for a reason to go away, where time alone does not make it.
 pub(super) const fn remedy(reason: &Reason) -> Option<&'static str> {
     match reason {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Effect, Event, State, TicketId};
+use crate::engine::{Effect, Event, SessionId, State, TicketId};
 use crate::host::protocol::Instructions;
 use crate::ir::{LaunchDir, Program, Programs, Time};
 
@@ -59,6 +59,15 @@ impl Entry<'_> {
                 programs.set(launch.clone().into_owned(), program);
                 state.apply(at, programs, Event::ProgramChanged(launch.into_owned()))
             }
+        }
+    }
+
+    /// The session that the entry tells of, if it tells of one.
+    pub fn session(&self) -> Option<&SessionId> {
+        let Self::Event { event, .. } = self else { return None };
+        match &**event {
+            Event::Host { origin, .. } => Some(&origin.session),
+            _ => None,
         }
     }
 

@@ -4,6 +4,9 @@
 //! daemon are this program's own processes over the real socket.
 
 mod client;
+#[cfg(test)]
+mod faults;
+pub mod scenario;
 mod stage;
 
 pub use client::{AgentCall, FakeClient, Finished, HookAsked, StopHook};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::words::{clock, count, first_line, names, path, plain, reason, run_state, until};
+use crate::cli::words::{clock, count, first_line, names, path, plain, reason, run_state, telling, until};
 use crate::engine::{ForkType, PermissionMode, Reason};
 use crate::host::claude_code::FORKS_NEED;
 use crate::host::protocol::{Clock, ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
@@ -31,7 +31,7 @@ const STALE: Seconds = Seconds::minutes(120);
 /// The widest a column of names gets.
 const WIDEST_NAME: usize = 28;
 
-pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
+pub(super) fn no_daemon(newer_format: Option<u32>, obstacle: Option<&str>) -> String {
     let mut text = format!("{BOLD}No daemon is running.{BOLD:#} The next hook of a session starts one.\n");
     if let Some(format) = newer_format {
         let _ = writeln!(
@@ -39,6 +39,9 @@ pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
             "{YELLOW}It will not stay{YELLOW:#}: the journal was written by a newer autofork (format {format}), and \
              is left alone. Update autofork."
         );
+    }
+    if let Some(obstacle) = obstacle {
+        let _ = writeln!(text, "{YELLOW}It cannot start{YELLOW:#}: {}.", plain(obstacle));
     }
     text
 }
@@ -165,7 +168,7 @@ fn is_stale(session: &SessionStatus, now: Time) -> bool {
 fn fork_line(fork: &ForkStatus, now: Time) -> String {
     // That it is not quiet for long enough yet is what being due later means.
     let speaks = |known: &&Reason| fork.due.is_none() || !matches!(known, Reason::NotYetQuiet { .. });
-    let reasons: Vec<String> = fork.reasons.iter().filter(speaks).map(|known| reason(known, now)).collect();
+    let reasons: Vec<String> = telling(&fork.reasons).filter(speaks).map(|known| reason(known, now)).collect();
     match (fork.due, reasons.as_slice()) {
         (Some(due), []) => format!("{GREEN}due {}{GREEN:#}", until(due, now)),
         (Some(due), reasons) => format!("due {} {DIM}· {}{DIM:#}", until(due, now), reasons.join("; ")),
@@ -312,6 +315,12 @@ mod tests {
             began: at(-600),
             last_event,
             standing,
+            fork_type: ForkType::Unquestioned,
+            mode: None,
+            gauge: None,
+            clock: Clock::Runs,
+            background: Vec::new(),
+            held: Vec::new(),
             next: None,
             forks: Vec::new(),
             wakes: Vec::new(),
