@@ -6,6 +6,7 @@
 //!
 //! A load does blocking I/O. The workspace is `Send`, so a caller with an event loop loads on a thread of its own.
 
+mod parallel;
 mod query;
 mod reading;
 mod snapshot;
@@ -14,10 +15,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parallel::in_parallel;
 use salsa::Setter as _;
 
 use query::{ConfigInput, Database, ForkInput, ScopeInput, compiled};
-use reading::{Known, Reading, Seen, in_parallel};
+use reading::{Known, Reading, Seen};
 
 pub use query::Linkage;
 pub use snapshot::{Cancelled, Scope, Snapshot};
@@ -32,7 +34,7 @@ use crate::text::Sources;
 pub struct Workspace {
     fs: Arc<dyn FileSystem>,
     db: Database,
-    forks: HashMap<PathBuf, Known<ForkInput>>,
+    forks: HashMap<Arc<Path>, Known<ForkInput>>,
     configs: HashMap<PathBuf, Known<ConfigInput>>,
     /// Texts that stand in for those on disk, such as what an editor has not saved yet.
     overlays: BTreeMap<PathBuf, Arc<str>>,
@@ -123,8 +125,12 @@ impl Workspace {
             if self.overlays.remove(path).is_none() {
                 return Overlaid::Unchanged;
             }
-            self.forks.entry(path.to_path_buf()).and_modify(|known| known.seen = Seen::Unknown);
-            self.configs.entry(path.to_path_buf()).and_modify(|known| known.seen = Seen::Unknown);
+            if let Some(known) = self.forks.get_mut(path) {
+                known.seen = Seen::Unknown;
+            }
+            if let Some(known) = self.configs.get_mut(path) {
+                known.seen = Seen::Unknown;
+            }
             return Overlaid::Unseen;
         };
         if self.overlays.get(path) == Some(&text) {
@@ -261,7 +267,7 @@ impl Workspace {
             let gone = matches!(&read, Some((Seen::Unknown, Contents::Unreadable(_))))
                 && is_missing(&*self.fs, &candidate.path);
             if !gone || self.overlays.contains_key(&candidate.path) {
-                files.push((root, self.fork(candidate, read)));
+                files.push((root, self.fork(&candidate, read)));
             }
         }
         // Each thread has a handle of its own on the one database.
@@ -270,8 +276,8 @@ impl Workspace {
     }
 
     /// The database's idea of a fork file, brought up to date with what was read.
-    fn fork(&mut self, candidate: Candidate, read: Option<(Seen, Contents)>) -> ForkInput {
-        let known = self.forks.get_mut(&candidate.path);
+    fn fork(&mut self, candidate: &Candidate, read: Option<(Seen, Contents)>) -> ForkInput {
+        let known = self.forks.get_mut(&*candidate.path);
         match (known, read) {
             (Some(known), None) => known.input,
             (Some(known), Some((seen, contents))) => {
@@ -282,8 +288,9 @@ impl Workspace {
             (None, read) => {
                 let (seen, contents) = read.unwrap_or_else(|| self.reading().read(&candidate.path));
                 let name = compile::fork_name(&candidate.name);
-                let input = ForkInput::new(&self.db, name, candidate.path.as_path().into(), contents);
-                self.forks.insert(candidate.path, Known { input, seen });
+                let path: Arc<Path> = candidate.path.as_path().into();
+                let input = ForkInput::new(&self.db, name, path.clone(), contents);
+                self.forks.insert(path, Known { input, seen });
                 input
             }
         }
@@ -314,8 +321,11 @@ impl Workspace {
 }
 
 fn is_missing(fs: &dyn FileSystem, path: &Path) -> bool {
-    fs.metadata(path)
-        .is_err_and(|error| matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
+    fs.metadata(path).is_err_and(|error| is_absence(&error))
+}
+
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

@@ -77,8 +77,12 @@ impl Client {
 
     /// The real binary over standard input and output, with a home of its own.
     pub(crate) fn binary(home: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_autofork-lsp"));
-        command.arg("--stdio").env_clear().env("HOME", home).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self::spawned(Command::new(env!("CARGO_BIN_EXE_autofork-lsp")).arg("--stdio"), home)
+    }
+
+    /// A command that starts a server, with a home of its own.
+    pub(crate) fn spawned(command: &mut Command, home: &Path) -> Self {
+        command.env_clear().env("HOME", home).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let (to_server, queue) = unbounded::<Message>();
         let mut stdin = child.stdin.take().expect("a pipe");

@@ -106,3 +106,18 @@ fn a_cancelled_request_is_still_answered() {
         assert_eq!(code, -32800);
     }
 }
+
+#[test]
+fn the_command_becomes_the_server_beside_it() {
+    let server = Path::new(env!("CARGO_BIN_EXE_autofork-lsp"));
+    let command = server.with_file_name("autofork");
+    if !command.is_file() {
+        eprintln!("skipped: the command line was not built; `cargo test --workspace` does it");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let mut client = Client::spawned(std::process::Command::new(command).arg("lsp"), home.path());
+    let answer = client.initialize(&able(), &[home.path()]);
+    assert_eq!(answer["serverInfo"]["name"], "autofork-lsp");
+    assert_eq!(client.finish(), Ended::InOrder);
+}
