@@ -1,4 +1,4 @@
-//! How many events a second the engine takes, with 100 sessions and 200 forks. Run with `cargo bench --bench engine`.
+//! How many events a second the engine takes, with 100 sessions and 200 forks; and what 2 000 forks at once cost. Run with `cargo bench --bench engine`.
 
 use std::sync::Arc;
 
@@ -85,5 +85,59 @@ fn apply(bencher: Bencher<'_, '_>) {
                 divan::black_box(state.apply(now, &programs, event));
             }
             state
+        });
+}
+
+/// How many forks a large project has.
+const MANY: u64 = 2000;
+
+/// A session in which so many forks, all with tags, come due at the first Stop: told of up to the moment before the
+/// hook parks, and the event with which it does.
+fn crowded() -> (State, Programs, Event) {
+    let config = Config { wake_debounce: Seconds::ZERO, ..Config::default() };
+    let forks = (0..MANY).map(|number| {
+        let idle = vec![Moment::Idle(Some(Seconds::ZERO))];
+        Arc::new(Fork { run_on: idle, tags: vec![Tag::from("notes")], ..fork(number) })
+    });
+    let programs = Programs::from_iter([(LaunchDir::new("/project"), Arc::new(Program::new(config, forks)))]);
+    let mut state = State::default();
+    let mark = Mark { prompt: Some(PromptId::from("p")), at: Time::from_millis(0) };
+    let (kind, background, mode) = (TurnKind::Plain, Some(Vec::new()), None);
+    let stopped = of_crowd(Fact::Stopped { mark: mark.clone(), kind, background, mode });
+    state.apply(Time::from_millis(0), &programs, stopped);
+    (state, programs, Event::Parked { session: SessionId::from("s"), poll: PollId::new(1), mark })
+}
+
+fn of_crowd(fact: Fact) -> Event {
+    let origin = Origin {
+        session: SessionId::from("s"),
+        conversation: Conversation::from("c"),
+        launch: LaunchDir::new("/project"),
+        client: None,
+        transcript: None,
+        tags: TagOverride::default(),
+    };
+    Event::Host { origin, root: ProjectRoot::new("/project"), fact }
+}
+
+/// From the first Stop to the wake, with 2 000 forks that are all due.
+#[divan::bench]
+fn wake_of_2000(bencher: Bencher<'_, '_>) {
+    bencher
+        .with_inputs(crowded)
+        .bench_local_values(|(mut state, programs, parked)| state.apply(Time::from_millis(1), &programs, parked));
+}
+
+/// The end of a session whose wake for 2 000 forks never got through: all of it is taken back.
+#[divan::bench]
+fn end_with_2000(bencher: Bencher<'_, '_>) {
+    bencher
+        .with_inputs(|| {
+            let (mut state, programs, parked) = crowded();
+            state.apply(Time::from_millis(1), &programs, parked);
+            (state, programs)
+        })
+        .bench_local_values(|(mut state, programs)| {
+            state.apply(Time::from_millis(2), &programs, of_crowd(Fact::Ended))
         });
 }

@@ -687,6 +687,86 @@ fn background_work_holds_the_clock_for_so_long_at_the_most() {
 }
 
 #[test]
+fn each_piece_of_background_work_has_a_limit_of_its_own() {
+    let config = Config { wake_debounce: Seconds::ZERO, background_hold_timeout: seconds(100), ..Config::default() };
+    let mut play = Play::under(config, vec![fork("journal", 15)]);
+    let task = |name| (name, TaskKind::Other, "");
+    play.prompt("s", Prompt::Human);
+    play.stop_with("s", &[task("old")]);
+    play.until(at(60));
+    play.prompt("s", Prompt::OtherHook);
+    play.stop_with("s", &[task("old"), task("new")]);
+    play.until(at(115));
+    assert_eq!(play.names(), [[""; 0]; 0], "the newer work still holds");
+    play.until(at(174));
+    assert_eq!(play.names(), [[""; 0]; 0]);
+    play.until(at(175));
+    assert_eq!(play.names(), [["journal"]]);
+}
+
+#[test]
+fn two_sessions_of_one_conversation_share_its_throttles() {
+    let mut play = Play::with(vec![throttled(fork("journal", 15), 60)]);
+    let origin = |session: &str| Origin {
+        session: session.into(),
+        conversation: "shared".into(),
+        launch: launch(),
+        client: None,
+        transcript: None,
+        tags: TagOverride::default(),
+    };
+    for (session, turn) in [("s", 1), ("t", 2)] {
+        let mark = Mark { prompt: Some(format!("{session}-{turn}").as_str().into()), at: play.now };
+        let root = ProjectRoot::new("/project");
+        let (kind, background, mode) = (TurnKind::Plain, Some(Vec::new()), None);
+        let fact = Fact::Stopped { mark: mark.clone(), kind, background, mode };
+        play.event(Event::Host { origin: origin(session), root, fact });
+        play.event(Event::Parked { session: session.into(), poll: PollId::new(turn), mark });
+        play.until(at(turn));
+    }
+    play.until(at(15));
+    assert_eq!(play.woken.len(), 1);
+    // The other one's next deadline is no longer its own idle time.
+    assert_eq!(play.reasons("t", "journal").last(), Some(&Reason::Throttled { until: at(75) }));
+    play.until(at(74));
+    assert_eq!(play.woken.len(), 1);
+    play.until(at(75));
+    assert_eq!(play.woken[1..], [(at(75), "t".into(), vec!["journal".to_owned()])]);
+}
+
+#[test]
+fn a_session_that_plans_is_not_even_woken_for_what_was_held_back_or_did_not_get_through() {
+    let mut play = Play::with(vec![fork("first", 15), after(fork("second", 15), &["first"])]);
+    play.turn("s");
+    play.until(at(15));
+    let agents = play.obey("s");
+    // The user changes the mode while the session is quiet, and a hook that is not ours makes it go on.
+    play.prompt("s", Prompt::OtherHook);
+    let mark = play.current_mark("s");
+    let (kind, background, mode) = (TurnKind::Plain, None, Some(PermissionMode::Plan));
+    play.fact("s", Fact::Stopped { mark, kind, background, mode });
+    play.park("s");
+    play.fact("s", Fact::SubagentStopped { agent: agents[0].clone(), report: None });
+    play.until(at(1_000));
+    assert_eq!(play.names(), [["first"]]);
+    assert!(play.reasons("s", "second").contains(&Reason::PlanMode));
+}
+
+#[test]
+fn what_was_issued_in_the_same_instant_by_another_session_keeps_its_stamp() {
+    let mut play = Play::with(vec![tagged(fork("notes", 15), &["t"])]);
+    play.turn("s");
+    play.turn("u");
+    play.until(at(15));
+    assert_eq!(play.woken.len(), 2);
+    play.event(Event::WakeDelivered("u".into()));
+    // The first one's wake never got through, and is taken back.
+    play.prompt("s", Prompt::Human);
+    let stamp = play.state.stamps().tag(&ProjectRoot::new("/project"), &"t".into());
+    assert_eq!(stamp, Some(at(15)));
+}
+
+#[test]
 fn background_work_can_hold_without_limit_or_not_at_all() {
     let config = Config { background_hold_timeout: Seconds::ZERO, ..debounced(0) };
     let mut play = Play::under(config, vec![fork("a", 10)]);

@@ -86,25 +86,24 @@ fn a_fork_moved_into_a_folder_keeps_its_stamps_and_latches() {
 #[test]
 fn a_name_with_quote_and_comma_works_all_the_way() {
     let played = played(
-        &[("it's, well", "run_on: [idle: 5m]"), ("after it", "run_on: [idle: 5m]\nafter: [\"it's, well\"]")],
+        &[
+            ("it's", "run_on: [idle: 5m]"),
+            ("one, two", "run_on: [idle: 5m]"),
+            ("after it", "run_on: [idle: 5m]\nafter: [it's]"),
+        ],
         r#"
         { at = "0s", do = "turn" },
-        { at = "5m", expect = "fires", fork = "it's, well" },
-        { at = "6m", expect = "fires", fork = "after it" },
-        { at = "7m", expect = "silent", fork = ["it's, well", "after it"], since = "6m1s" },
+        { at = "5m", expect = "fires", fork = ["it's", "one, two"] },
+        { at = "6m", expect = "fires", fork = "after it", times = 1 },
+        { at = "7m", expect = "silent", fork = ["it's", "one, two", "after it"], since = "6m1s" },
         "#,
     );
     assert!(played.broken.is_empty());
 }
 
 fn env() -> HookEnv {
-    HookEnv {
-        project_dir: None,
-        client: None,
-        tags: TagOverride::default(),
-        forks: crate::host::claude_code::ForkSwitch::Unset,
-        started: Time::from_millis(0),
-    }
+    let variable = |name: &str| (name == "CLAUDE_CODE_ENTRYPOINT").then(|| "cli".into());
+    HookEnv::read(variable, |_| None, Time::from_millis(0)).expect("somebody sits in front of it")
 }
 
 fn translated(event: &str, more: &serde_json::Value) -> Option<Fact<crate::host::protocol::Token>> {

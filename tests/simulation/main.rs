@@ -5,7 +5,7 @@
 //! $ SIMULATION_SEED=123 cargo test -p autofork-simulation
 //! ```
 //!
-//! `SIMULATION_STEPS` asks for more steps than a million, from a seed of the day's choosing.
+//! `SIMULATION_STEPS` asks for another number of steps than a million.
 
 use std::thread;
 

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::CliError;
+use crate::compile;
 use crate::engine::SessionId;
 use crate::host::dirs::Home;
 use crate::journal::Reader;
@@ -56,7 +57,12 @@ fn simulate(path: &Path, json: bool) -> Result<ExitCode, CliError> {
         let at = text.find(unknown.as_str()).unwrap_or(0);
         let message = format!("there is no fork named `{}`", super::words::plain(unknown.as_str()));
         let span = at..at + unknown.as_str().len();
-        return Err(at_its_place(&source, &Fault { span, message, help: Some("write it under [forks]".to_owned()) }));
+        let near = compile::nearest(unknown.as_str(), played.known.iter().map(crate::ir::ForkName::as_str));
+        let help = near.map_or_else(
+            || "write it under [forks], or name its folder with `forks_from`".to_owned(),
+            |near| format!("did you mean `{}`?", super::words::plain(near)),
+        );
+        return Err(at_its_place(&source, &Fault { span, message, help: Some(help) }));
     }
     let shown = if json { render::json(&scenario, &played) } else { render::scenario(&scenario, &played, &source) };
     let _ = anstream::stdout().write_all(shown.as_bytes());

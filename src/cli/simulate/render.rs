@@ -65,7 +65,7 @@ fn difference(text: &mut String, unmet: &Unmet, source: &Source, clock: Clock<'_
     let _ = writeln!(text, "{RED}✗{RED:#} {path}:{}:{}", place.line, place.column);
     let _ = writeln!(text, "  {GREEN}expected{GREEN:#}  {fork} {}", unmet.expected);
     let fired: Vec<String> = unmet.fired.iter().map(|at| clock(*at)).collect();
-    let fired = if fired.is_empty() { "has not fired".to_owned() } else { format!("fired at {}", fired.join(", ")) };
+    let fired = if fired.is_empty() { "never fires".to_owned() } else { format!("fires at {}", fired.join(", ")) };
     let _ = writeln!(text, "  {RED}found{RED:#}     {fork} {fired}");
     for reason in &unmet.reasons {
         let _ = writeln!(text, "            · {} {DIM}({}){DIM:#}", reason_told(reason, clock), reason.name());

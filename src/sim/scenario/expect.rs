@@ -41,7 +41,7 @@ pub struct Unmet {
     pub fork: ForkName,
     /// What was expected.
     pub expected: String,
-    /// When it fired instead, at all.
+    /// When it fires, in the whole play.
     pub fired: Vec<Time>,
     /// Why it did not fire at that instant.
     pub reasons: Vec<Reason>,
@@ -92,7 +92,7 @@ impl Expectation {
         unmet
     }
 
-    fn firings(&self, timeline: &Timeline, fork: &ForkName) -> Vec<Time> {
+    pub(super) fn firings(&self, timeline: &Timeline, fork: &ForkName) -> Vec<Time> {
         let of_session = timeline.lines.iter().filter(|line| line.session.as_deref() == Some(&self.session));
         let woken = of_session.filter(|line| match &line.what {
             What::Woken { forks, again: false, .. } => forks.iter().any(|(name, _)| name == fork),

@@ -38,6 +38,8 @@ pub struct Played {
     pub expectations: usize,
     /// What the compiler found at the beginning.
     pub diagnostics: Vec<Diagnostic>,
+    /// The forks that are there at the beginning.
+    pub known: Vec<ForkName>,
     /// Forks that are broken at the beginning.
     pub broken: Vec<ForkName>,
     /// Forks that the scenario names and that are not there at the beginning, nor are written in it.
@@ -49,6 +51,7 @@ pub fn play(scenario: &Scenario, folder: &Texts) -> Played {
     let mut stage = Stage::new(scenario, folder);
     let loaded = stage.load();
     let broken = loaded.in_state(FileState::Broken).map(|listed| listed.name.clone()).collect();
+    let known = loaded.listing.iter().map(|listed| listed.name.clone()).collect();
     let unknown = unknown_forks(scenario, &loaded);
     let mut unmet = Vec::new();
     let mut expectations = 0;
@@ -73,8 +76,12 @@ pub fn play(scenario: &Scenario, folder: &Texts) -> Played {
     for id in ids {
         stage.timeline.unfired(&stage.state, &id, &stage.programs);
     }
+    // When it fires after all is worth knowing too.
+    for unmet in &mut unmet {
+        unmet.fired = unmet.expectation.firings(&stage.timeline, &unmet.fork);
+    }
     let (timeline, began, diagnostics) = (stage.timeline, stage.began, loaded.diagnostics);
-    Played { timeline, began, unmet, expectations, diagnostics, broken, unknown }
+    Played { timeline, began, unmet, expectations, diagnostics, known, broken, unknown }
 }
 
 fn unknown_forks(scenario: &Scenario, loaded: &Loaded) -> Vec<ForkName> {

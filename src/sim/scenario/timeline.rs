@@ -145,19 +145,19 @@ impl Timeline {
             Event::Restarted => self.say(at, None, What::Restarted),
             _ => {}
         }
+        // What has ended comes before whom that released.
         for effect in effects {
-            match effect {
-                Effect::Wake { session, wake, .. } => {
-                    let Some(woken) = after.session(session) else { continue };
-                    let forks: Vec<_> =
-                        woken.tickets_of(*wake).map(|ticket| (ticket.fork.clone(), ticket.trigger)).collect();
-                    let held = woken.held.iter().map(|held| held.fork.clone()).collect();
-                    let again = !self.wakes.insert(*wake);
-                    self.say(at, Some(session), What::Woken { forks, held, again });
-                }
-                Effect::Record(record) => self.ticket(at, &record.session, &record.ticket),
-                _ => {}
+            if let Effect::Record(record) = effect {
+                self.ticket(at, &record.session, &record.ticket);
             }
+        }
+        for effect in effects {
+            let Effect::Wake { session, wake, .. } = effect else { continue };
+            let Some(woken) = after.session(session) else { continue };
+            let forks = woken.tickets_of(*wake).map(|ticket| (ticket.fork.clone(), ticket.trigger)).collect();
+            let held = woken.held.iter().map(|held| held.fork.clone()).collect();
+            let again = !self.wakes.insert(*wake);
+            self.say(at, Some(session), What::Woken { forks, held, again });
         }
         for session in before.sessions().filter(|session| after.session(&session.id).is_none()) {
             self.say(at, Some(&session.id), What::Ended);
