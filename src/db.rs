@@ -7,22 +7,28 @@
 //! A load does blocking I/O. The workspace is `Send`, so a caller with an event loop loads on a thread of its own.
 
 mod parallel;
+mod query;
+mod reading;
+mod snapshot;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallel::in_parallel;
 use salsa::Setter as _;
 
-use crate::compile::{
-    self, CompiledConfig, CompiledFile, Contents, FolderFault, Layer, Linked, Linking, Listed, MAX_BYTES, Merged,
-    Placed, Purpose, State,
-};
+use query::{ConfigInput, Database, ForkInput, ScopeInput, compiled};
+use reading::{Known, Reading, Seen};
+
+pub use query::Linkage;
+pub use snapshot::{Cancelled, Scope, Snapshot};
+
+use crate::compile::{self, Contents, FolderFault, Layer, Listed, Merged, Purpose, State};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{ForkName, LaunchDir, Program, ProjectRoot};
-use crate::project::{self, Candidate, FileSystem, Root, Stamp, UserDirs};
-use crate::text::{Source, Sources};
+use crate::ir::{LaunchDir, Program, ProjectRoot};
+use crate::project::{self, Candidate, FileSystem, Root, UserDirs};
+use crate::text::Sources;
 
 /// Everything that was ever loaded, and the means to load more.
 pub struct Workspace {
@@ -32,6 +38,22 @@ pub struct Workspace {
     configs: HashMap<PathBuf, Known<ConfigInput>>,
     /// Texts that stand in for those on disk, such as what an editor has not saved yet.
     overlays: BTreeMap<PathBuf, Arc<str>>,
+    /// What was found for each launch folder.
+    scopes: HashMap<LaunchDir, ScopeInput>,
+}
+
+/// Is told the name of each query that runs; for tests that an edit runs no more than it must.
+pub type Observer = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What an overlay changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlaid {
+    /// Nothing.
+    Unchanged,
+    /// The text of a file that is known; every snapshot from now on has it.
+    Text,
+    /// Something that shows only when the disk is looked at again.
+    Unseen,
 }
 
 /// What the sessions of one launch folder get.
@@ -64,54 +86,6 @@ impl Loaded {
     }
 }
 
-struct Known<I> {
-    input: I,
-    stamp: Option<Stamp>,
-}
-
-/// A fork file as read.
-#[salsa::input]
-struct ForkInput {
-    #[returns(ref)]
-    name: ForkName,
-    #[returns(ref)]
-    path: Arc<Path>,
-    #[returns(ref)]
-    contents: Contents,
-}
-
-/// A configuration file as read.
-#[salsa::input]
-struct ConfigInput {
-    #[returns(copy)]
-    layer: Layer,
-    #[returns(ref)]
-    path: Arc<Path>,
-    #[returns(ref)]
-    contents: Contents,
-}
-
-/// One file compiled by itself.
-#[salsa::tracked(returns(ref), no_eq)]
-fn compiled(db: &dyn salsa::Database, file: ForkInput) -> Arc<CompiledFile> {
-    Arc::new(compile::fork_file(file.name(db), file.path(db), file.contents(db)))
-}
-
-/// One configuration file compiled by itself.
-#[salsa::tracked(returns(ref), no_eq)]
-fn compiled_config(db: &dyn salsa::Database, file: ConfigInput) -> Arc<CompiledConfig> {
-    Arc::new(compile::config_file(file.layer(db), file.path(db), file.contents(db)))
-}
-
-#[salsa::db]
-#[derive(Clone, Default)]
-struct Database {
-    storage: salsa::Storage<Self>,
-}
-
-#[salsa::db]
-impl salsa::Database for Database {}
-
 impl std::fmt::Debug for Workspace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Workspace")
@@ -124,12 +98,18 @@ impl std::fmt::Debug for Workspace {
 impl Workspace {
     /// An empty workspace over a file system.
     pub fn new(fs: Arc<dyn FileSystem>) -> Self {
+        Self::observed(fs, None)
+    }
+
+    /// An empty workspace whose queries are watched.
+    pub fn observed(fs: Arc<dyn FileSystem>, observer: Option<Observer>) -> Self {
         Self {
+            db: Database::new(fs.clone(), observer),
             fs,
-            db: Database::default(),
             forks: HashMap::new(),
             configs: HashMap::new(),
             overlays: BTreeMap::new(),
+            scopes: HashMap::new(),
         }
     }
 
@@ -138,21 +118,41 @@ impl Workspace {
         Self::new(Arc::new(project::Disk))
     }
 
-    /// Lets `text` stand in for what is on disk at `path`, from the next load on; none to read the disk again.
-    pub fn set_overlay(&mut self, path: &Path, text: Option<Arc<str>>) {
-        let changed = match text {
-            Some(text) => self.overlays.insert(path.to_path_buf(), text.clone()) != Some(text),
-            None => self.overlays.remove(path).is_some(),
-        };
-        if changed {
-            // Without a stamp the file is read at the next load.
+    /// Lets `text` stand in for what is on disk at `path`; none to read the disk again at the next load. A file that is
+    /// known has its new text at once; others are found by the next load.
+    pub fn set_overlay(&mut self, path: &Path, text: Option<Arc<str>>) -> Overlaid {
+        let Some(text) = text else {
+            if self.overlays.remove(path).is_none() {
+                return Overlaid::Unchanged;
+            }
             if let Some(known) = self.forks.get_mut(path) {
-                known.stamp = None;
+                known.seen = Seen::Unknown;
             }
             if let Some(known) = self.configs.get_mut(path) {
-                known.stamp = None;
+                known.seen = Seen::Unknown;
             }
+            return Overlaid::Unseen;
+        };
+        if self.overlays.get(path) == Some(&text) {
+            return Overlaid::Unchanged;
         }
+        self.overlays.insert(path.to_path_buf(), text.clone());
+        if let Some(known) = self.forks.get_mut(path) {
+            known.input.set_contents(&mut self.db).to(Contents::text(&text));
+            known.seen = Seen::Overlay(text);
+            return Overlaid::Text;
+        }
+        if let Some(known) = self.configs.get_mut(path) {
+            known.input.set_contents(&mut self.db).to(Contents::text(&text));
+            known.seen = Seen::Overlay(text);
+            return Overlaid::Text;
+        }
+        Overlaid::Unseen
+    }
+
+    /// The text that stands in for what is on disk at a path.
+    pub fn overlay(&self, path: &Path) -> Option<&Arc<str>> {
+        self.overlays.get(path)
     }
 
     /// Whether a text stands in for what is on disk at a path.
@@ -182,12 +182,23 @@ impl Workspace {
 
     /// The same, with these roots, nearest first.
     pub fn load_roots(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Loaded {
+        let scope = self.look_in(launch, user, roots, purpose);
+        self.snapshot().loaded(&scope)
+    }
+
+    /// Looks at the disk for what sessions launched in `launch` get, and brings the database up to date. What it comes
+    /// to is computed when a snapshot is asked.
+    pub fn look(&mut self, launch: &LaunchDir, user: &UserDirs) -> Scope {
+        let roots = project::roots(&*self.fs, launch, user);
+        self.look_in(launch, user, &roots, Purpose::Run)
+    }
+
+    fn look_in(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Scope {
         let root = project::project_root(&*self.fs, launch, user);
-        let mut diagnostics = Vec::new();
+        let mut folders = Vec::new();
         let mut candidates: Vec<(usize, Candidate)> = Vec::new();
         for (index, root) in roots.iter().enumerate() {
-            candidates
-                .extend(self.candidates(root, &mut diagnostics).into_iter().map(|candidate| (index, candidate)));
+            candidates.extend(self.candidates(root, &mut folders).into_iter().map(|candidate| (index, candidate)));
         }
         let files = self.forks(candidates);
         let (user_path, project_path) = project::config_paths(&root, user);
@@ -195,39 +206,25 @@ impl Workspace {
         let layers = [(Layer::User, user_path), (Layer::Project, project_path)];
         let layers: Vec<ConfigInput> =
             layers.into_iter().filter_map(|(layer, path)| self.config(layer, &path?)).collect();
-        self.link(launch, root, &files, &layers, diagnostics, purpose)
+        let input = if let Some(scope) = self.scopes.get(launch).copied() {
+            scope.set_root(&mut self.db).to(root);
+            scope.set_files(&mut self.db).to(files);
+            scope.set_layers(&mut self.db).to(layers);
+            scope.set_folders(&mut self.db).to(folders);
+            scope.set_purpose(&mut self.db).to(purpose);
+            scope
+        } else {
+            let scope = ScopeInput::new(&self.db, root, files, layers, folders, purpose);
+            self.scopes.insert(launch.clone(), scope);
+            scope
+        };
+        Scope { launch: launch.clone(), input }
     }
 
-    fn link(
-        &self,
-        launch: &LaunchDir,
-        root: ProjectRoot,
-        files: &[(usize, ForkInput)],
-        layers: &[ConfigInput],
-        folders: Vec<Diagnostic>,
-        purpose: Purpose,
-    ) -> Loaded {
-        let compiled: Vec<(usize, &Arc<CompiledFile>)> =
-            files.iter().map(|(root, file)| (*root, compiled(&self.db, *file))).collect();
-        let layers: Vec<&Arc<CompiledConfig>> =
-            layers.iter().map(|layer| compiled_config(&self.db, *layer)).collect();
-        let placed: Vec<Placed<'_>> = compiled.iter().map(|(root, file)| Placed { file, root: *root }).collect();
-        let config = compile::merge(layers.iter().map(|layer| &layer.layer));
-        let linking = Linking {
-            files: &placed,
-            config: &config,
-            layers: &layers.iter().map(|layer| &***layer).collect::<Vec<_>>(),
-            folders,
-            root: root.as_path(),
-            exists: &|path| self.fs.metadata(path).is_ok(),
-            purpose,
-        };
-        let Linked { program, listing, diagnostics } = compile::link(linking);
-        let texts = compiled.iter().map(|(_, file)| &file.file.source);
-        let texts = texts.chain(layers.iter().map(|layer| &layer.layer.source)).cloned();
-        let sources: Sources = texts.collect::<Vec<Arc<Source>>>().into_iter().collect();
-        let (files, layers) = (files.len() + layers.len(), layers.len());
-        Loaded { launch: launch.clone(), root, program, config, listing, diagnostics, sources, files, layers }
+    /// The state of everything now, for any thread. Changing the workspace cancels what is being computed on it, and
+    /// waits until every snapshot is gone.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(self.db.clone())
     }
 
     /// The candidates below a root, and what there is to say about its folders.
@@ -245,11 +242,13 @@ impl Workspace {
             report(&path, &FolderFault::Unreadable(reason));
         }
         let mut candidates = found.candidates;
-        for path in self.overlays.keys().filter(|path| path.starts_with(&root.path)) {
-            if !candidates.iter().any(|candidate| candidate.path == *path) {
-                candidates.extend(Candidate::at(path));
-            }
-        }
+        // What is on disk was found, or is no candidate there.
+        let known: HashSet<&Path> = candidates.iter().map(|candidate| candidate.path.as_path()).collect();
+        let unsaved = self.overlays.keys().filter(|path| !known.contains(path.as_path()));
+        let unsaved = unsaved.filter(|path| self.fs.metadata(path).is_err());
+        let unsaved: Vec<Candidate> =
+            unsaved.filter_map(|path| Candidate::unsaved(&*self.fs, &root.path, path)).collect();
+        candidates.extend(unsaved);
         candidates
     }
 
@@ -265,8 +264,8 @@ impl Workspace {
         let mut files = Vec::with_capacity(candidates.len());
         for ((root, candidate), read) in candidates.into_iter().zip(read) {
             // A file that went between being listed and being read is no file any more.
-            let gone =
-                matches!(&read, Some((None, Contents::Unreadable(_)))) && is_missing(&*self.fs, &candidate.path);
+            let gone = matches!(&read, Some((Seen::Unknown, Contents::Unreadable(_))))
+                && is_missing(&*self.fs, &candidate.path);
             if !gone || self.overlays.contains_key(&candidate.path) {
                 files.push((root, self.fork(&candidate, read)));
             }
@@ -277,21 +276,21 @@ impl Workspace {
     }
 
     /// The database's idea of a fork file, brought up to date with what was read.
-    fn fork(&mut self, candidate: &Candidate, read: Option<(Option<Stamp>, Contents)>) -> ForkInput {
+    fn fork(&mut self, candidate: &Candidate, read: Option<(Seen, Contents)>) -> ForkInput {
         let known = self.forks.get_mut(&*candidate.path);
         match (known, read) {
             (Some(known), None) => known.input,
-            (Some(known), Some((stamp, contents))) => {
-                known.stamp = stamp;
+            (Some(known), Some((seen, contents))) => {
+                known.seen = seen;
                 known.input.set_contents(&mut self.db).to(contents);
                 known.input
             }
             (None, read) => {
-                let (stamp, contents) = read.unwrap_or_else(|| (None, self.reading().read(&candidate.path)));
+                let (seen, contents) = read.unwrap_or_else(|| self.reading().read(&candidate.path));
                 let name = compile::fork_name(&candidate.name);
                 let path: Arc<Path> = candidate.path.as_path().into();
                 let input = ForkInput::new(&self.db, name, path.clone(), contents);
-                self.forks.insert(path, Known { input, stamp });
+                self.forks.insert(path, Known { input, seen });
                 input
             }
         }
@@ -299,18 +298,16 @@ impl Workspace {
 
     /// The database's idea of a configuration file, brought up to date; none if there is no such file.
     fn config(&mut self, layer: Layer, path: &Path) -> Option<ConfigInput> {
-        let found = self.fs.metadata(path);
-        let gone = found.as_ref().is_err_and(is_absence);
-        let stamp = found.ok().map(|found| found.stamp);
         let known = self.configs.get(path).filter(|known| known.input.layer(&self.db) == layer);
-        if let Some(known) = known.filter(|known| is_current(known.stamp, stamp)) {
+        let current = |known: &&Known<ConfigInput>| self.reading().is_current(path, &known.seen);
+        if let Some(known) = known.filter(current) {
             return Some(known.input);
         }
-        if gone && !self.overlays.contains_key(path) {
+        if !self.overlays.contains_key(path) && is_missing(&*self.fs, path) {
             self.configs.remove(path);
             return None;
         }
-        let contents = self.reading().read(path);
+        let (seen, contents) = self.reading().read(path);
         let input = match known.map(|known| known.input) {
             Some(input) => {
                 input.set_contents(&mut self.db).to(contents);
@@ -318,54 +315,9 @@ impl Workspace {
             }
             None => ConfigInput::new(&self.db, layer, path.into(), contents),
         };
-        self.configs.insert(path.to_path_buf(), Known { input, stamp });
+        self.configs.insert(path.to_path_buf(), Known { input, seen });
         Some(input)
     }
-}
-
-/// What is needed to read files; threads can share it.
-#[derive(Clone, Copy)]
-struct Reading<'a> {
-    fs: &'a dyn FileSystem,
-    forks: &'a HashMap<Arc<Path>, Known<ForkInput>>,
-    overlays: &'a BTreeMap<PathBuf, Arc<str>>,
-}
-
-impl Reading<'_> {
-    /// What a file holds, unless the database knows it already.
-    fn read_if_changed(&self, path: &Path) -> Option<(Option<Stamp>, Contents)> {
-        if let Some(known) = self.forks.get(path) {
-            let stamp = self.stamp(path);
-            return if is_current(known.stamp, stamp) { None } else { Some((stamp, self.read(path))) };
-        }
-        if self.overlays.contains_key(path) {
-            return Some((self.stamp(path), self.read(path)));
-        }
-        Some(match self.fs.open(path, MAX_BYTES + 1) {
-            Ok((found, bytes)) => (Some(found.stamp), Contents::from_bytes(bytes)),
-            Err(error) => (None, Contents::Unreadable(project::reason(&error))),
-        })
-    }
-
-    fn stamp(&self, path: &Path) -> Option<Stamp> {
-        self.fs.metadata(path).ok().map(|found| found.stamp)
-    }
-
-    fn read(&self, path: &Path) -> Contents {
-        if let Some(text) = self.overlays.get(path) {
-            return Contents::text(text);
-        }
-        // One byte more than there may be shows that a file is too large.
-        match self.fs.read(path, MAX_BYTES + 1) {
-            Ok(bytes) => Contents::from_bytes(bytes),
-            Err(error) => Contents::Unreadable(project::reason(&error)),
-        }
-    }
-}
-
-/// A file without a stamp cannot be known to be unchanged.
-fn is_current(known: Option<Stamp>, now: Option<Stamp>) -> bool {
-    known.is_some() && known == now
 }
 
 fn is_missing(fs: &dyn FileSystem, path: &Path) -> bool {
@@ -377,110 +329,4 @@ fn is_absence(error: &std::io::Error) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io;
-    use std::sync::Mutex;
-
-    use super::*;
-    use crate::project::{Entry, Memory, Metadata};
-
-    /// A file system in memory that can be changed from outside and remembers what was read.
-    #[derive(Debug, Default)]
-    struct Watched {
-        files: Mutex<Memory>,
-        read: Mutex<Vec<PathBuf>>,
-    }
-
-    impl Watched {
-        fn write(&self, path: &str, text: &str) {
-            self.files.lock().unwrap().write(path, text);
-        }
-
-        fn take_read(&self) -> usize {
-            std::mem::take(&mut *self.read.lock().unwrap()).len()
-        }
-    }
-
-    impl FileSystem for Watched {
-        fn read(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
-            self.read.lock().unwrap().push(path.to_path_buf());
-            self.files.lock().unwrap().read(path, limit)
-        }
-
-        fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-            self.files.lock().unwrap().metadata(path)
-        }
-
-        fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-            self.files.lock().unwrap().list(path)
-        }
-
-        fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
-            self.files.lock().unwrap().real_path(path)
-        }
-    }
-
-    const FORK: &str = "---\nfork: true\n---\nTidy.\n";
-
-    fn load(workspace: &mut Workspace) -> Loaded {
-        workspace.load(&LaunchDir::new("/p"), &UserDirs::new(None, Some("/home".into()), None))
-    }
-
-    fn names(loaded: &Loaded) -> Vec<&str> {
-        loaded.program.forks().map(|fork| fork.name.as_str()).collect()
-    }
-
-    #[test]
-    fn only_what_changed_is_read_again() {
-        let files = Arc::new(Watched::default());
-        files.write("/p/.autofork/forks/a.md", FORK);
-        files.write("/p/.autofork/forks/b.md", FORK);
-        files.write("/p/.autofork/config.toml", "wake_debounce = 1");
-        let mut workspace = Workspace::new(files.clone());
-        let first = load(&mut workspace);
-        assert_eq!((names(&first), files.take_read()), (vec!["a", "b"], 3));
-        let second = load(&mut workspace);
-        assert_eq!((&second.program, files.take_read()), (&first.program, 0));
-
-        files.write("/p/.autofork/forks/b.md", "---\nfork: false\n---\n");
-        files.write("/p/.autofork/forks/c.md", FORK);
-        let third = load(&mut workspace);
-        assert_eq!((names(&third), files.take_read()), (vec!["a", "c"], 2));
-        assert_eq!(third.in_state(State::Off).count(), 1);
-    }
-
-    #[test]
-    fn a_configuration_that_comes_and_goes_is_noticed() {
-        let files = Arc::new(Watched::default());
-        files.write("/p/.autofork/forks/a.md", FORK);
-        let mut workspace = Workspace::new(files.clone());
-        let debounce = |workspace: &mut Workspace| load(workspace).program.config().wake_debounce.get();
-        assert_eq!(debounce(&mut workspace), 5);
-        files.write("/home/.autofork/config.toml", "wake_debounce = 1");
-        assert_eq!(debounce(&mut workspace), 1);
-        files.write("/p/.autofork/config.toml", "wake_debounce = 2");
-        assert_eq!(debounce(&mut workspace), 2);
-        files.files.lock().unwrap().remove(Path::new("/p/.autofork/config.toml"));
-        assert_eq!(debounce(&mut workspace), 1);
-    }
-
-    #[test]
-    fn a_text_that_is_not_saved_stands_in_for_the_one_on_disk() {
-        let files = Arc::new(Watched::default());
-        files.write("/p/.autofork/forks/a.md", FORK);
-        let mut workspace = Workspace::new(files);
-        let path = Path::new("/p/.autofork/forks/a.md");
-        assert_eq!(load(&mut workspace).diagnostics.len(), 0);
-        workspace.set_overlay(path, Some("---\nfork: true\n---\n".into()));
-        assert_eq!(load(&mut workspace).diagnostics.len(), 1);
-        workspace.set_overlay(path, None);
-        assert_eq!(load(&mut workspace).diagnostics.len(), 0);
-    }
-
-    #[test]
-    fn a_load_can_be_done_on_another_thread() {
-        let mut workspace = Workspace::new(Arc::new(Memory::default()));
-        let loaded = std::thread::spawn(move || load(&mut workspace)).join().expect("no panic");
-        assert!(loaded.program.is_empty());
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@ pub mod syntax;
 pub mod compile;
 
 pub mod db;
+pub mod format;
 pub mod project;
 
 pub mod engine;

@@ -48,7 +48,7 @@ pub(super) fn mend(check: &mut Check<'_>, scope: &mut Scope) -> Result<usize, Cl
 }
 
 /// Writes a file as a whole or not at all, with the permissions that it has. A link stays a link.
-fn save(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn save(path: &Path, text: &str) -> io::Result<()> {
     let path = fs::canonicalize(path)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -5,17 +5,23 @@
 
 mod check;
 mod compile;
+mod completions;
 mod config;
 mod daemon;
 mod demo;
 mod doctor;
 mod error;
 mod explain;
+mod fmt;
 mod forks;
 mod history;
 mod hook;
 mod init;
+mod logs;
+mod lsp;
 mod mend;
+mod prune;
+mod run;
 mod schema;
 mod scope;
 mod simulate;
@@ -57,6 +63,12 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Send the daemon away; sessions that are quiet now are not woken until their next turn
     StopDaemon,
+    Logs(logs::Arguments),
+    Prune(prune::Arguments),
+    Run(run::Arguments),
+    Completions(completions::Arguments),
+    #[command(hide = true)]
+    Man(completions::ManArguments),
     /// Show what a ticket stands for
     #[command(hide = true)]
     Ticket(ticket::Arguments),
@@ -70,6 +82,9 @@ enum Command {
     Config(config::Arguments),
     Schema(schema::Arguments),
     Init(init::Arguments),
+    Fmt(fmt::Arguments),
+    /// Start the language server on standard input and output, for editors
+    Lsp,
 }
 
 /// Runs the command that the process's arguments name.
@@ -88,6 +103,11 @@ pub fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::StopDaemon => stop_daemon::run(),
+        Command::Logs(arguments) => logs::run(&arguments),
+        Command::Prune(arguments) => prune::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
         Command::Ticket(arguments) => ticket::run(&arguments),
         Command::Daemon => daemon::run(),
         Command::Check(arguments) => check::run(&arguments),
@@ -97,6 +117,8 @@ pub fn main() -> ExitCode {
         Command::Config(arguments) => config::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Fmt(arguments) => fmt::run(&arguments),
+        Command::Lsp => lsp::run(),
     };
     outcome.unwrap_or_else(|error| {
         error.print();

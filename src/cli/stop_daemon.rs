@@ -8,6 +8,7 @@ use super::CliError;
 use super::status::{PATIENCE, trouble};
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;
+use crate::host::holder::Holder;
 use crate::host::protocol::{Reply, Request};
 
 /// How long it may take to leave: it writes a snapshot on its way out.
@@ -30,19 +31,12 @@ pub(super) fn run() -> Result<ExitCode, CliError> {
     }
     let until = Instant::now() + LEAVING;
     while Instant::now() < until {
-        if !is_there(&home) {
+        // By the lock, which goes with its process.
+        if Holder::of(&home).is_none() {
             anstream::println!("The daemon has left. The next hook of a session starts a new one.");
             return Ok(ExitCode::SUCCESS);
         }
         thread::sleep(Duration::from_millis(5));
     }
     Err(CliError::new("the daemon did not leave").help("see daemon.log in the base folder"))
-}
-
-/// Whether a daemon has the seat, by the lock that goes with its process.
-fn is_there(home: &Home) -> bool {
-    match std::fs::File::open(home.lock()) {
-        Ok(lock) => matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)),
-        Err(_) => false,
-    }
 }

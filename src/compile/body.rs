@@ -98,6 +98,9 @@ pub(crate) fn mentions(text: &str, body: Span) -> Mentions {
         Sentence::default().words(&text[start..end], start, &mut found);
         done = end;
     }
+    // There may be thousands of these.
+    found.reads.shrink_to_fit();
+    found.writes.shrink_to_fit();
     found
 }
 

@@ -188,6 +188,17 @@ impl ForkFile {
         span.of(self.text())
     }
 
+    /// Whether another form of the file differs in the words of the body alone.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        let head = |file: &Self| Span::new(0, file.envelope.body.start());
+        let mentions = |file: &Self| file.lowered.as_ref().map(|lowered| lowered.mentions.clone());
+        self.name == other.name
+            && self.kind == other.kind
+            && self.obstacle == other.obstacle
+            && self.words(head(self)) == other.words(head(other))
+            && mentions(self) == mentions(other)
+    }
+
     /// The line end that the file uses.
     pub(crate) fn line_end(&self) -> &'static str {
         let text = self.text();

@@ -12,6 +12,7 @@ mod input;
 mod keys;
 mod lower;
 mod near;
+mod places;
 mod program;
 pub mod rules;
 pub mod schema;
@@ -23,8 +24,9 @@ use std::sync::Arc;
 pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
 pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
-pub use lower::fork_name;
+pub use lower::{fork_name, spell};
 pub(crate) use near::nearest;
+pub use places::WrittenMoment;
 pub use program::{Linked, Linking, Listed, Placed, Purpose, State, link};
 
 use crate::diagnostic::Diagnostic;
@@ -37,6 +39,14 @@ pub struct CompiledFile {
     pub file: ForkFile,
     /// What was found in it alone, in the order of its places.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl CompiledFile {
+    /// Whether nothing but what others never see differs from another form of the same file: the words of its body.
+    /// What they say about files and agents is seen, and so is everything up to the closing fence.
+    pub fn looks_like(&self, other: &Self) -> bool {
+        self.file.looks_like(&other.file) && self.diagnostics == other.diagnostics
+    }
 }
 
 /// Compiles the file that goes by `name` by itself.

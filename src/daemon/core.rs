@@ -61,6 +61,11 @@ impl Core {
         &self.notes
     }
 
+    /// Whether another daemon has taken over the journal.
+    pub(super) fn is_overtaken(&self) -> bool {
+        self.journal.is_overtaken()
+    }
+
     /// Something happened.
     pub(super) fn happened(&mut self, at: Time, event: Event) -> Consequences {
         let entry = Entry::Event { at, event: Box::new(event.clone()) };
@@ -127,6 +132,12 @@ impl Core {
                 Kept::No
             }
         };
+        for note in self.journal.take_notes() {
+            tracing::warn!("{note}");
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
         Consequences { effects, kept }
     }
 

@@ -27,8 +27,9 @@ pub struct Loaded {
 
 /// What compiles programs. It lives on one thread and may keep what it knows from one call to the next.
 pub trait ProgramSource: 'static {
-    /// The program in force at `launch` now.
-    fn load(&mut self, launch: &LaunchDir) -> Loaded;
+    /// The program in force at `launch` now; `None` if that cannot be told for want of something that may be had later,
+    /// so that what was in force stays.
+    fn load(&mut self, launch: &LaunchDir) -> Option<Loaded>;
 
     /// How large the context of the conversation is that is kept in `transcript`; `None` if that cannot be read.
     fn gauge(&mut self, transcript: &Path) -> Option<GaugeReading>;
@@ -67,7 +68,7 @@ impl fmt::Debug for Loader {
 /// What came of an order.
 #[derive(Debug)]
 pub(super) enum Delivery {
-    /// A program; `None` if the compiler has panicked.
+    /// A program; `None` if it could not be read, or the compiler has panicked.
     Program(LaunchDir, Option<Loaded>),
     /// The gauge of a session; nothing known if it could not be read.
     Gauge(SessionId, GaugeReading),
@@ -145,7 +146,7 @@ trait Fetch {
 impl<S: ProgramSource> Fetch for S {
     fn fetch(&mut self, order: &Order) -> Delivery {
         match order {
-            Order::Program(launch) => Delivery::Program(launch.clone(), Some(self.load(launch))),
+            Order::Program(launch) => Delivery::Program(launch.clone(), self.load(launch)),
             Order::Gauge(session, transcript) => {
                 let reading = self.gauge(transcript).unwrap_or(GaugeReading::UNKNOWN);
                 Delivery::Gauge(session.clone(), reading)

@@ -1,8 +1,7 @@
 //! The daemon's log: a file for people, of bounded size, with no instruction and no report in it.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -11,12 +10,18 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::host::files::{self, Access};
+
 /// At this size the log is moved to `….1`, in place of the one that was moved there before: a megabyte each.
 const LIMIT: u64 = 1024 * 1024;
 
 /// Begins to log to `path`.
 pub(super) fn start(path: &Path) -> io::Result<()> {
     let writer = Mutex::new(LogFile::open(path)?);
+    // An earlier one may have been left open to others. If it is none of ours, it is left alone.
+    if older(path).exists() {
+        let _ = files::open(&older(path), Access::Append);
+    }
     // Our own words only: the compiler's database tells every step it takes.
     let ours =
         filter_fn(|event| event.target().starts_with(env!("CARGO_CRATE_NAME")) && *event.level() <= Level::INFO);
@@ -24,6 +29,12 @@ pub(super) fn start(path: &Path) -> io::Result<()> {
     // It is set already where several daemons live in one process, as in tests.
     let _ = tracing_subscriber::registry().with(lines.with_filter(ours)).try_init();
     Ok(())
+}
+
+fn older(path: &Path) -> PathBuf {
+    let mut older = path.as_os_str().to_owned();
+    older.push(".1");
+    older.into()
 }
 
 #[derive(Debug)]
@@ -35,16 +46,14 @@ struct LogFile {
 
 impl LogFile {
     fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        file.set_permissions(Permissions::from_mode(0o600))?;
+        let file = files::open(path, Access::Append)?;
         let size = file.metadata()?.len();
         Ok(Self { path: path.to_owned(), file, size })
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        let mut older = self.path.as_os_str().to_owned();
-        older.push(".1");
-        fs::rename(&self.path, older)?;
+        // Renaming replaces whatever stands there, a link too, and follows nothing.
+        fs::rename(&self.path, older(&self.path))?;
         *self = Self::open(&self.path)?;
         Ok(())
     }
@@ -67,6 +76,8 @@ impl Write for LogFile {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

@@ -21,13 +21,16 @@ mod watch;
 use std::fmt;
 use std::io;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::net::UnixListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::host::dirs::{Home, HomeError};
+use crate::host::holder::{self, POKE};
 use crate::journal::{Journal, JournalError};
 
-use self::actor::Actor;
+use self::actor::{Actor, Message};
 use self::core::Core;
 use self::seat::{Seat, SeatError};
 
@@ -90,14 +93,15 @@ pub fn run<S: ProgramSource>(
     let _ = rustix::process::setsid();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     home.prepare().map_err(DaemonError::Home)?;
+    // Before anything else can go wrong. A daemon without a log is better than none.
+    let unlogged = log::start(&home.log()).err();
+    let notes = unlogged.map(|error| format!("There is no log: {} cannot be used ({error}).", home.log().display()));
     let seat = match Seat::take(home) {
-        Ok(seat) => seat,
+        Ok(seat) => Ok(seat),
         Err(SeatError::Taken) => return Ok(Life::NotNeeded),
-        Err(SeatError::Home(error)) => return Err(DaemonError::Home(error)),
-        Err(SeatError::File(what, error)) => return Err(DaemonError::File(what, error)),
+        Err(SeatError::File(what, error)) => Err(DaemonError::File(what, error)),
     };
-    log::start(&home.log()).map_err(|error| DaemonError::File("log", error))?;
-    let outcome = live(home, seat, make_source);
+    let outcome = seat.and_then(|seat| live(home, seat, notes.into_iter().collect(), make_source));
     if let Err(error) = &outcome {
         tracing::error!("{error}");
     }
@@ -107,14 +111,16 @@ pub fn run<S: ProgramSource>(
 fn live<S: ProgramSource>(
     home: &Home,
     mut seat: Seat,
+    notes: Vec<String>,
     make_source: impl Fn() -> S + Send + Sync + 'static,
 ) -> Result<(), DaemonError> {
-    let opened = Journal::open(&home.journal()).map_err(DaemonError::Journal)?;
-    for note in &opened.notes {
-        tracing::warn!("{note}");
+    let mut opened = Journal::open(&home.journal()).map_err(DaemonError::Journal)?;
+    opened.notes.extend(notes);
+    // A daemon whose lock was removed may still be about. The journal takes nothing of it any more; let it know.
+    if let Some(former) = opened.journal.former_holder() {
+        holder::poke(former);
     }
     let random = random::Random::open().map_err(|error| DaemonError::File("source of randomness", error))?;
-    let core = Core::new(opened, random);
     let room = seat::room_for_connections();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -122,24 +128,67 @@ fn live<S: ProgramSource>(
         .build()
         .map_err(|error| DaemonError::File("event loop", error))?;
     runtime.block_on(async {
-        let signals = || Ok((signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?));
-        let (mut terminate, mut interrupt) = signals().map_err(|error| DaemonError::File("signals", error))?;
-        let listener = seat.listen().map_err(|error| DaemonError::File("socket", error))?;
+        let signals = || {
+            let poked = SignalKind::from_raw(POKE.as_raw());
+            Ok((signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?, signal(poked)?))
+        };
+        let (mut terminate, mut interrupt, poked) = signals().map_err(|error| DaemonError::File("signals", error))?;
+        let (listener, note) = seat.listen().map_err(|error| DaemonError::File("socket", error))?;
+        opened.notes.extend(note);
         tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "started");
+        for note in &opened.notes {
+            tracing::warn!("{note}");
+        }
+        let core = Core::new(opened, random);
         let (messages, inbox) = mpsc::channel(MESSAGES);
         let (loader, loads) = loader::Loader::start(make_source);
-        let accepting = tokio::spawn(connection::accept(listener, messages, room));
         let (watch, exits) = watch::Watch::new();
-        let mut actor = Actor::new(core, loader, watch, home);
+        let mut actor = Actor::new(core, loader, watch, home, seat.claim().clone());
         tokio::select! {
             () = actor.run(inbox, loads, exits) => {}
+            () = keep_door(&mut seat, listener, &messages, room, poked) => {}
             _ = terminate.recv() => tracing::info!("told to leave by a signal"),
             _ = interrupt.recv() => tracing::info!("told to leave by a signal"),
         }
         // From here on nobody finds us any more; then the next daemon may come.
-        accepting.abort();
         seat.leave();
         actor.finish();
         Ok(())
     })
+}
+
+/// Lets people in, and sees to the door when somebody says that nobody can be found at it. Returns when the seat is ours
+/// no longer.
+async fn keep_door(
+    seat: &mut Seat,
+    listener: UnixListener,
+    messages: &mpsc::Sender<Message>,
+    room: usize,
+    mut poked: Signal,
+) {
+    // Ends with this, since a set of tasks takes them along.
+    let mut accepting = JoinSet::new();
+    accepting.spawn(connection::accept(listener, messages.clone(), room));
+    while poked.recv().await.is_some() {
+        if !seat.claim().stands() {
+            tracing::warn!("the lock was removed or replaced: leaving to whoever holds it now");
+            return;
+        }
+        if seat.can_be_found() {
+            continue;
+        }
+        match seat.listen() {
+            Ok((listener, note)) => {
+                tracing::warn!(
+                    "the socket was gone, and was made anew{}",
+                    note.map_or_else(String::new, |note| format!(". {note}"))
+                );
+                accepting.abort_all();
+                accepting.spawn(connection::accept(listener, messages.clone(), room));
+            }
+            // Those who are parked can still be woken.
+            Err(error) => tracing::error!("the socket is gone and cannot be made anew: {error}"),
+        }
+    }
+    std::future::pending::<()>().await;
 }

@@ -6,7 +6,7 @@ use crate::ir::{Fork, ForkName};
 
 /// For each fork of a batch, which others of it it waits for. A name that is not in the batch is no edge, nor is a
 /// fork's own. No fork is lost to a cycle: the first of its names in byte order does not wait for the rest of it.
-pub(super) fn predecessors<'a>(batch: impl Iterator<Item = &'a Fork>) -> BTreeMap<ForkName, BTreeSet<ForkName>> {
+pub fn predecessors<'a>(batch: impl Iterator<Item = &'a Fork>) -> BTreeMap<ForkName, BTreeSet<ForkName>> {
     let forks: Vec<&Fork> = batch.collect();
     let names: BTreeSet<&ForkName> = forks.iter().map(|fork| &fork.name).collect();
     let mut edges: BTreeMap<ForkName, BTreeSet<ForkName>> = forks

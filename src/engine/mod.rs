@@ -39,6 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir::{Fork, LaunchDir, Program, Programs, ProjectRoot, Time};
 
+pub use after::predecessors;
 pub use due::Outlook;
 use due::View;
 pub use effect::{Denial, Effect};

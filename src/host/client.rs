@@ -14,11 +14,15 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::dirs::Home;
+use super::holder::Holder;
 use super::launch::{Launched, Launcher};
 use super::protocol::{Hello, MAX_FRAME, MAX_REPLY, PROTOCOL, Reply, Request, SHUTDOWN, frame};
 
 /// How long to wait before looking again whether a daemon is there.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// How long a daemon is given to show itself at its socket after it was poked.
+const SHOWING: Duration = Duration::from_secs(1);
 
 /// How long an older daemon is given to leave.
 const RETIREMENT: Duration = Duration::from_secs(1);
@@ -33,6 +37,8 @@ pub enum ClientError {
     Absent,
     /// A daemon was started and could not do its work.
     CannotStart,
+    /// A daemon holds the lock, and nobody answers at its socket.
+    Hidden(Holder),
     /// Its socket cannot be reached.
     Unreachable(io::Error),
     /// The daemon is of an earlier version than this program.
@@ -61,6 +67,10 @@ impl fmt::Display for ClientError {
         match self {
             Self::Absent => f.write_str("no daemon is running"),
             Self::CannotStart => f.write_str("the daemon could not start"),
+            Self::Hidden(Holder { pid: Some(pid) }) => {
+                write!(f, "a daemon is running (process {pid}), and does not answer")
+            }
+            Self::Hidden(Holder { pid: None }) => f.write_str("a daemon is running, and does not answer"),
             Self::Unreachable(error) => write!(f, "the daemon's socket cannot be reached: {error}"),
             Self::Outdated(hello) | Self::OtherProtocol(hello) => {
                 write!(f, "the daemon is of another version: {}", hello.version.escape_debug())
@@ -138,10 +148,13 @@ impl<'a> Client<'a> {
 
     /// Connects to the daemon, waiting `until` then at the most if one has to be started first.
     pub fn connect(&mut self, absence: Absence, until: Instant) -> Result<Connection, ClientError> {
+        if absence == Absence::Accept {
+            return self.find(until);
+        }
         let mut started = false;
         loop {
             match Connection::to_daemon_of(self.home, until) {
-                Err(ClientError::Absent) if absence == Absence::Start => {}
+                Err(ClientError::Absent) => {}
                 outcome => return outcome,
             }
             match self.launcher.look() {
@@ -155,6 +168,28 @@ impl<'a> Client<'a> {
             }
             if Instant::now() >= until {
                 return Err(ClientError::Absent);
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Connects to the daemon if there is one. One that holds the lock but is not to be found has lost its socket: it is
+    /// told so, and given the time to make another.
+    fn find(&self, until: Instant) -> Result<Connection, ClientError> {
+        let until = until.min(Instant::now() + SHOWING);
+        let mut poked = None;
+        loop {
+            match Connection::to_daemon_of(self.home, until) {
+                Err(ClientError::Absent) => {}
+                outcome => return outcome,
+            }
+            let Some(holder) = Holder::of(self.home) else { return Err(ClientError::Absent) };
+            if Instant::now() >= until {
+                return Err(ClientError::Hidden(holder));
+            }
+            if poked != Some(holder) {
+                holder.poke();
+                poked = Some(holder);
             }
             thread::sleep(LOOK_AGAIN);
         }
@@ -282,7 +317,10 @@ fn connect(path: &Path, until: Instant) -> Result<UnixStream, ClientError> {
                 thread::sleep(LOOK_AGAIN);
             }
             Err(Errno::AGAIN) => return Err(ClientError::Slow),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::CONNREFUSED) => return Err(ClientError::Absent),
+            // Where the way to it is barred, a daemon has no socket either, but one at the place it has recorded.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::CONNREFUSED | Errno::ACCESS | Errno::LOOP) => {
+                return Err(ClientError::Absent);
+            }
             Err(error) => return Err(ClientError::Unreachable(error.into())),
         }
     }

@@ -7,10 +7,12 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, DirBuilder, Metadata, Permissions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use super::files::{self, Access};
 
 /// The variable that names another base folder.
 pub const HOME_VARIABLE: &str = "AUTOFORK_HOME";
@@ -21,9 +23,15 @@ pub const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
 /// The longest path a Unix socket can have, in bytes: `sun_path` less its closing zero.
 const SOCKET_PATH_LIMIT: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
+/// The longest record of a daemon in its lock file: a socket's path and a process's id, each with the end of its line.
+const RECORD_LIMIT: u64 = SOCKET_PATH_LIMIT as u64 + 16;
+
 /// The folder for temporary files. Not `TMPDIR`: that differs between a terminal and a desktop's session, and then
 /// two processes of one user would not find each other.
 const TEMPORARY: &str = "/tmp";
+
+/// The socket's name in the base folder.
+const SOCKET_NAME: &str = "daemon.sock";
 
 /// A folder of ours: for nobody else.
 const PRIVATE_FOLDER: u32 = 0o700;
@@ -100,8 +108,14 @@ impl Home {
         &self.socket
     }
 
+    /// Where the daemon's socket is if it cannot be at its proper place: in the base folder.
+    pub fn fallback_socket(&self) -> Option<PathBuf> {
+        let path = self.base.join(SOCKET_NAME);
+        (path != self.socket && path.as_os_str().len() <= SOCKET_PATH_LIMIT).then_some(path)
+    }
+
     /// The file whose lock makes a daemon the only one. It holds the path of the daemon's socket, for clients whose
-    /// environment leads them elsewhere.
+    /// environment leads them elsewhere, and the daemon's process, for those who find nobody there.
     pub fn lock(&self) -> PathBuf {
         self.base.join("daemon.lock")
     }
@@ -118,9 +132,43 @@ impl Home {
 
     /// Where the running daemon says that its socket is, if it says so.
     pub fn recorded_socket(&self) -> Option<PathBuf> {
-        let recorded = fs::read(self.lock()).ok()?;
-        let path = Path::new(std::ffi::OsStr::from_bytes(recorded.strip_suffix(b"\n")?)).to_owned();
+        let recorded = self.recorded()?;
+        let path = Path::new(std::ffi::OsStr::from_bytes(parse_record(&recorded)?.0)).to_owned();
         (path.is_absolute() && path.as_os_str().len() <= SOCKET_PATH_LIMIT).then_some(path)
+    }
+
+    /// The process that the daemon which was here last says it is.
+    pub fn recorded_pid(&self) -> Option<u32> {
+        parse_record(&self.recorded()?)?.1
+    }
+
+    /// What a daemon records in the lock file.
+    pub fn record(socket: &Path, pid: u32) -> Vec<u8> {
+        [socket.as_os_str().as_bytes(), format!("\n{pid}\n").as_bytes()].concat()
+    }
+
+    fn recorded(&self) -> Option<Vec<u8>> {
+        let mut recorded = Vec::new();
+        files::open(&self.lock(), Access::Read).ok()?.take(RECORD_LIMIT).read_to_end(&mut recorded).ok()?;
+        Some(recorded)
+    }
+
+    /// What keeps a daemon from being started here, if that shows from outside.
+    pub fn obstacle(&self) -> Option<String> {
+        if let Ok(base) = fs::metadata(&self.base)
+            && !is_our_folder(&base)
+        {
+            return Some(format!("{} is not a folder of yours", self.base.display()));
+        }
+        for path in [self.lock(), self.journal()] {
+            if let Some(error) = files::obstacle(&path) {
+                return Some(format!("{} cannot be used: {error}", path.display()));
+            }
+        }
+        let is_in_the_way =
+            |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| !found.file_type().is_socket());
+        let blocked = is_in_the_way(&self.socket) && self.fallback_socket().is_none_or(|path| is_in_the_way(&path));
+        blocked.then(|| format!("{} is in the way of the socket", self.socket.display()))
     }
 
     /// Makes the base folder and closes it to others. It may be a symbolic link: people keep it among their dotfiles.
@@ -150,6 +198,14 @@ impl Home {
             let _ = fs::remove_dir(folder);
         }
     }
+}
+
+/// The socket's path and the process in a record. The path may hold the end of a line.
+fn parse_record(recorded: &[u8]) -> Option<(&[u8], Option<u32>)> {
+    let whole = recorded.strip_suffix(b"\n")?;
+    let at = whole.iter().rposition(|byte| *byte == b'\n');
+    let pid = at.and_then(|at| Some((at, std::str::from_utf8(&whole[at + 1..]).ok()?.parse().ok()?)));
+    Some(pid.map_or((whole, None), |(at, pid)| (&whole[..at], Some(pid))))
 }
 
 fn make_folder(path: &Path) -> Result<(), HomeError> {
@@ -188,7 +244,7 @@ fn socket_path(base: &Path, runtime: Option<&Path>) -> PathBuf {
     let in_runtime = runtime.map(|runtime| runtime.join("autofork").join(&name));
     in_runtime
         .into_iter()
-        .chain([base.join("daemon.sock")])
+        .chain([base.join(SOCKET_NAME)])
         .find(|path| path.as_os_str().len() <= SOCKET_PATH_LIMIT)
         .unwrap_or_else(|| short_socket_folder().join(&name))
 }
@@ -284,6 +340,19 @@ mod tests {
         {
             fs::write(home.lock(), content).unwrap();
             assert_eq!(home.recorded_socket().as_deref(), path.map(Path::new), "{content:?}");
+            assert_eq!(home.recorded_pid(), None);
         }
+        for path in ["/run/x.sock", "/run/with\nan end of line/12\n34.sock"] {
+            fs::write(home.lock(), Home::record(Path::new(path), 4242)).unwrap();
+            assert_eq!(home.recorded_socket().as_deref(), Some(Path::new(path)));
+            assert_eq!(home.recorded_pid(), Some(4242));
+        }
+        let file = fs::File::create(home.lock()).unwrap();
+        file.set_len(1 << 40).unwrap();
+        assert_eq!(home.recorded_socket(), None, "it is not read to its end");
+        fs::remove_file(home.lock()).unwrap();
+        symlink("/dev/zero", home.lock()).unwrap();
+        assert_eq!(home.recorded_socket(), None);
+        assert!(home.obstacle().unwrap().contains("symbolic link"));
     }
 }

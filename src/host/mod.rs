@@ -7,6 +7,8 @@
 pub mod claude_code;
 pub mod client;
 pub mod dirs;
+pub mod files;
+pub mod holder;
 pub mod launch;
 pub mod process;
 pub mod protocol;

@@ -73,6 +73,9 @@ pub enum Request {
     Why(ForkName),
     /// What a ticket stands for. Answered with [`Reply::Ticket`].
     Ticket(Token),
+    /// End the sessions whose client is gone. Answered with [`Reply::Pruned`]; a daemon that does not know it yet
+    /// answers with [`Reply::Failed`].
+    Prune,
     /// Let every parked hook go, then leave. Answered with [`Reply::Done`]. Unlike [`SHUTDOWN`], after which parked
     /// hooks look for the next daemon and start one, this is a person's wish that there be none.
     Leave,
@@ -96,6 +99,8 @@ pub enum Reply {
     Status(Box<Status>),
     /// What a ticket stands for, if there is such a ticket.
     Ticket(Option<Box<Instructions>>),
+    /// Every session that was there, with what became of it.
+    Pruned(Vec<LookedAfter>),
     /// The request could not be carried out.
     Failed(String),
 }
@@ -385,6 +390,29 @@ pub enum RunState {
         /// What it cost.
         usage: Option<Usage>,
     },
+}
+
+/// A session that was looked after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookedAfter {
+    /// The session.
+    pub session: SessionId,
+    /// Where it was launched.
+    pub launch: LaunchDir,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// What became of a session that was looked after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Its client was gone, so it was ended.
+    Ended,
+    /// Its client lives.
+    Alive,
+    /// Its client is not known.
+    Unknown,
 }
 
 /// The longest request that a daemon reads, line end included. The report of a fork is the longest thing that is told.

@@ -1,12 +1,14 @@
 //! The journal's file: its mode, its format, and what to do with one that is no journal.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::host::files::{self, Access};
 
 use super::{JournalError, history};
 
@@ -45,13 +47,14 @@ const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 /// since that would leave its companions behind.
 pub fn newer_format(path: &Path) -> Option<u32> {
     let mut format = [0; 4];
-    fs::File::open(path).ok()?.read_exact_at(&mut format, FORMAT_OFFSET).ok()?;
+    files::open(path, Access::Read).ok()?.read_exact_at(&mut format, FORMAT_OFFSET).ok()?;
     Some(u32::from_be_bytes(format)).filter(|format| *format > FORMAT)
 }
 
 /// Opens the database, for us alone, in the format of today.
 pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
-    make_private(path).map_err(|error| JournalError::File(path.to_owned(), error))?;
+    // SQLite gives its companions the mode of the database.
+    files::open(path, Access::Append).map_err(|error| JournalError::File(path.to_owned(), error))?;
     let database = |error| JournalError::Database(path.to_owned(), error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags).map_err(database)?;
@@ -90,15 +93,6 @@ fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// SQLite gives its companions the mode of the database.
-fn make_private(path: &Path) -> io::Result<()> {
-    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    if file.metadata()?.permissions().mode() & 0o077 != 0 {
-        file.set_permissions(Permissions::from_mode(0o600))?;
-    }
-    Ok(())
-}
-
 /// Whether the fault is in the file itself, so that trying again would not help.
 pub(super) fn is_unsound(error: &rusqlite::Error) -> bool {
     match error {
@@ -117,11 +111,7 @@ pub(super) fn is_unsound(error: &rusqlite::Error) -> bool {
 
 /// Moves the database and its companions to names that are free.
 pub(super) fn set_aside(path: &Path) -> Result<PathBuf, JournalError> {
-    let named = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
+    let named = |suffix: &str| named(path, suffix);
     let aside = (1..1000)
         .map(|number| named(&format!(".damaged-{number}")))
         .find(|aside| fs::symlink_metadata(aside).is_err())
@@ -139,4 +129,58 @@ pub(super) fn set_aside(path: &Path) -> Result<PathBuf, JournalError> {
         }
     }
     Ok(aside)
+}
+
+/// Which files a database consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Numbers {
+    database: Option<(u64, u64)>,
+    /// What was written last is in here alone.
+    log: Option<(u64, u64)>,
+}
+
+impl Numbers {
+    /// Of the files at `path` now.
+    pub(super) fn at(path: &Path) -> Self {
+        let number = |path: &Path| fs::symlink_metadata(path).ok().map(|metadata| files::number(&metadata));
+        Self { database: number(path), log: number(&named(path, COMPANIONS[0])) }
+    }
+}
+
+/// Puts a copy of an open database to `path`, where its files were before one of them was removed or replaced. Another
+/// database that stands there now is moved aside; the name it got is returned.
+pub(super) fn put_back(db: &Connection, own: Numbers, path: &Path) -> Result<Option<PathBuf>, JournalError> {
+    let trouble = |path: &Path, error| JournalError::File(path.to_owned(), error);
+    let copy = named(path, ".new");
+    remove(&copy).map_err(|error| trouble(&copy, error))?;
+    // Made first, so that it is for nobody else from its beginning.
+    files::open(&copy, Access::Append).map_err(|error| trouble(&copy, error))?;
+    match db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]) {
+        // What cannot be read any more is lost; the state is not, since a snapshot of it follows.
+        Err(error) if is_unsound(&error) => fs::write(&copy, "").map_err(|error| trouble(&copy, error))?,
+        Err(error) => return Err(JournalError::Database(copy, error)),
+        Ok(_) => {}
+    }
+    let found = Numbers::at(path).database;
+    let aside = if found.is_some() && found != own.database { Some(set_aside(path)?) } else { None };
+    for companion in COMPANIONS {
+        // It belongs to the database that is gone, and would be taken for the new one's.
+        let companion = named(path, companion);
+        remove(&companion).map_err(|error| trouble(&companion, error))?;
+    }
+    fs::rename(&copy, path).map_err(|error| trouble(path, error))?;
+    Ok(aside)
+}
+
+fn named(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }

@@ -11,6 +11,7 @@
 mod entry;
 mod file;
 mod history;
+mod holder;
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::engine::{Record, State, TicketId};
 use crate::host::protocol::{Instructions, Token};
-use crate::ir::{Programs, Time};
+use crate::ir::Programs;
+
+use self::file::Numbers;
+use self::holder::Hold;
 
 pub use entry::Entry;
 pub use file::newer_format;
@@ -47,6 +51,8 @@ pub enum JournalError {
     },
     /// The file cannot be made, opened or set aside.
     File(PathBuf, io::Error),
+    /// Another daemon has taken it over.
+    Overtaken(PathBuf),
     /// The database does not work.
     Database(PathBuf, rusqlite::Error),
 }
@@ -58,6 +64,7 @@ impl JournalError {
             Self::Newer { path, .. } => {
                 format!("update autofork, or move {} away and lose what it knows", path.display())
             }
+            Self::Overtaken(_) => "the other daemon goes on with it".to_owned(),
             Self::File(path, _) | Self::Database(path, _) => {
                 format!("see whether {} and its folder can be written and the disk has room", path.display())
             }
@@ -74,6 +81,7 @@ impl fmt::Display for JournalError {
                 path.display(),
                 file::FORMAT
             ),
+            Self::Overtaken(path) => write!(f, "{} belongs to another daemon now", path.display()),
             Self::File(path, error) => write!(f, "cannot use {}: {error}", path.display()),
             Self::Database(path, error) => write!(f, "cannot use the database {}: {error}", path.display()),
         }
@@ -86,6 +94,12 @@ impl std::error::Error for JournalError {}
 #[derive(Debug)]
 pub struct Journal {
     db: Connection,
+    path: PathBuf,
+    /// The files that are open, by which they are known at their paths.
+    numbers: Numbers,
+    hold: Hold,
+    overtaken: bool,
+    notes: Vec<String>,
     since_snapshot: u32,
     /// An entry could not be written: from then on only a snapshot says the truth.
     behind: bool,
@@ -150,7 +164,9 @@ impl Journal {
 
     fn open_as_it_is(path: &Path) -> Result<Opened, JournalError> {
         let database = |error| JournalError::Database(path.to_owned(), error);
-        let db = file::open(path)?;
+        let mut db = file::open(path)?;
+        // First of all: from here on nobody adds anything that would not be read.
+        let hold = holder::take(&mut db).map_err(database)?;
         let (mut state, mut programs, seq) = entry::read_snapshot(&db).map_err(database)?.unwrap_or_default();
         let folded = entry::fold(&db, seq, &mut state, &mut programs).map_err(database)?;
         let notes = if folded.unreadable == 0 {
@@ -161,22 +177,33 @@ impl Journal {
                 folded.unreadable
             )]
         };
-        let journal = Self { db, since_snapshot: folded.entries, behind: false, unsaved: Issued::default() };
+        let journal = Self {
+            db,
+            path: path.to_owned(),
+            numbers: Numbers::at(path),
+            hold,
+            overtaken: false,
+            notes: Vec::new(),
+            since_snapshot: folded.entries,
+            behind: false,
+            unsaved: Issued::default(),
+        };
         Ok(Opened { journal, state, programs, notes })
     }
 
     /// Writes what happened, and what was issued or changed by it, all or nothing, and lasting. `state` and `programs` are
     /// what they have become by it.
     ///
-    /// After an error the next commit writes all that was missed.
+    /// After an error the next commit writes all that was missed. If the file was removed or replaced meanwhile, it is
+    /// begun anew with all that is known.
     pub fn commit(
         &mut self,
         entry: &Entry<'_>,
         issued: Issued,
         state: &State,
         programs: &Programs,
-    ) -> rusqlite::Result<()> {
-        let outcome = if self.behind {
+    ) -> Result<(), JournalError> {
+        let outcome = if self.behind || !self.is_in_place() {
             self.unsaved.append(issued);
             self.write_snapshot(state, programs)
         } else {
@@ -195,8 +222,8 @@ impl Journal {
     }
 
     /// Writes a snapshot, so that the next life of the daemon begins quickly.
-    pub fn snapshot(&mut self, state: &State, programs: &Programs) -> rusqlite::Result<()> {
-        if self.since_snapshot == 0 && !self.behind {
+    pub fn snapshot(&mut self, state: &State, programs: &Programs) -> Result<(), JournalError> {
+        if self.since_snapshot == 0 && !self.behind && self.is_in_place() {
             return Ok(());
         }
         self.write_snapshot(state, programs)?;
@@ -226,27 +253,99 @@ impl Journal {
             .optional()
     }
 
-    fn append(&mut self, entry: &Entry<'_>, issued: &Issued) -> rusqlite::Result<()> {
-        let transaction = self.db.transaction()?;
-        entry.insert(&transaction)?;
-        issued.insert(&transaction)?;
-        transaction.commit()?;
+    /// Whether another daemon has taken it over: nothing more can be written.
+    pub const fn is_overtaken(&self) -> bool {
+        self.overtaken
+    }
+
+    /// The process of the daemon that had it before, if another one had.
+    pub const fn former_holder(&self) -> Option<u32> {
+        self.hold.former
+    }
+
+    /// What a person should know of what happened since it was opened, in whole sentences. Told once.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Whether the open files are those at their paths. Costs one look at each.
+    fn is_in_place(&self) -> bool {
+        Numbers::at(&self.path) == self.numbers
+    }
+
+    /// Puts everything into a file at its path again, after that was removed or replaced.
+    fn put_back(&mut self) -> Result<(), JournalError> {
+        let aside = file::put_back(&self.db, self.numbers, &self.path)?;
+        let mut db = file::open(&self.path)?;
+        self.hold = holder::take(&mut db).map_err(|error| self.database(error))?;
+        // Closing the old one leaves the companions of the new one alone, since its own file is not at its path.
+        self.db = db;
+        self.numbers = Numbers::at(&self.path);
+        let found = aside.map_or_else(
+            || "removed".to_owned(),
+            |aside| format!("replaced by a file that is at {} now", aside.display()),
+        );
+        self.notes.push(format!("The journal was {found}, and begun anew with all that was known."));
+        Ok(())
+    }
+
+    fn append(&mut self, entry: &Entry<'_>, issued: &Issued) -> Result<(), JournalError> {
+        self.write(|transaction| {
+            entry.insert(transaction)?;
+            issued.insert(transaction)
+        })?;
         self.since_snapshot += 1;
         Ok(())
     }
 
-    fn write_snapshot(&mut self, state: &State, programs: &Programs) -> rusqlite::Result<()> {
-        let bound = Time::from_millis(state.now().as_millis().saturating_sub(KEPT_MILLIS));
-        let transaction = self.db.transaction()?;
-        self.unsaved.insert(&transaction)?;
-        entry::insert_snapshot(&transaction, state, programs)?;
-        transaction.execute("DELETE FROM entry WHERE at < ?1", params![bound.as_millis()])?;
-        transaction.execute("DELETE FROM ticket WHERE issued < ?1", params![bound.as_millis()])?;
-        let bound = state.now().as_millis().saturating_sub(history::KEPT_MILLIS);
-        transaction.execute("DELETE FROM run WHERE issued < ?1", params![bound])?;
-        transaction.commit()?;
-        self.unsaved = Issued::default();
-        self.since_snapshot = 0;
-        Ok(())
+    fn write_snapshot(&mut self, state: &State, programs: &Programs) -> Result<(), JournalError> {
+        if !self.is_in_place() {
+            self.put_back()?;
+        }
+        let unsaved = std::mem::take(&mut self.unsaved);
+        let now = state.now().as_millis();
+        let outcome = self.write(|transaction| {
+            unsaved.insert(transaction)?;
+            entry::insert_snapshot(transaction, state, programs)?;
+            let bound = now.saturating_sub(KEPT_MILLIS);
+            transaction.execute("DELETE FROM entry WHERE at < ?1", params![bound])?;
+            transaction.execute("DELETE FROM ticket WHERE issued < ?1", params![bound])?;
+            let bound = now.saturating_sub(history::KEPT_MILLIS);
+            transaction.execute("DELETE FROM run WHERE issued < ?1", params![bound])?;
+            Ok(())
+        });
+        if outcome.is_err() {
+            self.unsaved = unsaved;
+        } else {
+            self.since_snapshot = 0;
+        }
+        outcome
+    }
+
+    /// One transaction, if the journal is still ours.
+    fn write(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), JournalError> {
+        let outcome = holder::begin(&mut self.db, &self.hold).and_then(|ours| match ours {
+            Some(transaction) => {
+                work(&transaction)?;
+                transaction.commit()?;
+                Ok(true)
+            }
+            None => Ok(false),
+        });
+        match outcome {
+            Ok(true) => {
+                self.hold.committed();
+                Ok(())
+            }
+            Ok(false) => {
+                self.overtaken = true;
+                Err(JournalError::Overtaken(self.path.clone()))
+            }
+            Err(error) => Err(self.database(error)),
+        }
+    }
+
+    fn database(&self, error: rusqlite::Error) -> JournalError {
+        JournalError::Database(self.path.clone(), error)
     }
 }

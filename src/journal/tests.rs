@@ -3,6 +3,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::engine::Event;
+use crate::ir::Time;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -98,6 +99,85 @@ fn an_entry_that_cannot_be_read_costs_only_itself() {
     let opened = Journal::open(&path).unwrap();
     assert_eq!(opened.state, state);
     assert_eq!(opened.notes, ["Entries of the journal that could not be read and were passed over: 1."]);
+}
+
+#[test]
+fn it_belongs_to_whoever_opened_it_last_and_takes_nothing_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let Opened { mut journal, mut state, programs, .. } = Journal::open(&path).unwrap();
+    tick(&mut journal, &mut state, &programs, 1);
+    let mut second = Journal::open(&path).unwrap();
+    assert_eq!(second.state, state);
+    let entry = Entry::Event { at: Time::from_millis(2), event: Box::new(Event::Tick) };
+    for _ in 0..2 {
+        let error = journal.commit(&entry, Issued::default(), &state, &programs).unwrap_err();
+        assert!(matches!(error, JournalError::Overtaken(_)), "{error}");
+        assert!(journal.is_overtaken());
+        assert!(matches!(journal.snapshot(&state, &programs), Err(JournalError::Overtaken(_))));
+    }
+    tick(&mut second.journal, &mut second.state, &programs, 3);
+    assert_eq!(entries(&second.journal), 2);
+}
+
+#[test]
+fn one_that_cannot_be_written_at_first_is_taken_over_with_the_first_transaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut first = Journal::open(&path).unwrap();
+    tick(&mut first.journal, &mut first.state, &first.programs, 1);
+    let locking = Connection::open(&path).unwrap();
+    locking.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut second = Journal::open(&path).unwrap();
+    assert_eq!(second.notes, Vec::<String>::new());
+    assert_eq!(second.state, first.state);
+    locking.execute_batch("ROLLBACK").unwrap();
+    tick(&mut second.journal, &mut second.state, &second.programs, 2);
+    tick(&mut second.journal, &mut second.state, &second.programs, 3);
+    let entry = Entry::Event { at: Time::from_millis(2), event: Box::new(Event::Tick) };
+    let outcome = first.journal.commit(&entry, Issued::default(), &first.state, &first.programs);
+    assert!(matches!(outcome, Err(JournalError::Overtaken(_))));
+}
+
+#[test]
+fn one_that_is_removed_or_replaced_while_it_is_open_is_begun_anew_with_all_that_was_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let Opened { mut journal, mut state, programs, .. } = Journal::open(&path).unwrap();
+    tick(&mut journal, &mut state, &programs, 1);
+    fs::remove_file(&path).unwrap();
+    tick(&mut journal, &mut state, &programs, 2);
+    assert_eq!(journal.take_notes(), ["The journal was removed, and begun anew with all that was known."]);
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(entries(&journal), 1, "the first came along, and the second is in the snapshot");
+    fs::write(folder.path().join("other"), "of somebody else").unwrap();
+    fs::rename(folder.path().join("other"), &path).unwrap();
+    tick(&mut journal, &mut state, &programs, 3);
+    assert_eq!(journal.take_notes().len(), 1);
+    assert_eq!(fs::read(folder.path().join("journal.db.damaged-1")).unwrap(), b"of somebody else");
+    tick(&mut journal, &mut state, &programs, 4);
+    assert_eq!(journal.take_notes(), Vec::<String>::new());
+    fs::remove_file(folder.path().join("journal.db-wal")).unwrap();
+    tick(&mut journal, &mut state, &programs, 5);
+    assert_eq!(journal.take_notes().len(), 1);
+    drop(journal);
+    let opened = Journal::open(&path).unwrap();
+    assert_eq!(opened.notes, Vec::<String>::new());
+    assert_eq!(opened.state, state);
+}
+
+#[test]
+fn a_link_or_a_pipe_in_its_place_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).unwrap();
+    assert!(matches!(Journal::open(&path), Err(JournalError::File(..))));
+    assert!(!folder.path().join("elsewhere").exists());
+    assert_eq!(newer_format(&path), None);
+    fs::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(matches!(Journal::open(&path), Err(JournalError::File(..))));
+    assert_eq!(newer_format(&path), None);
 }
 
 #[test]

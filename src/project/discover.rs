@@ -19,8 +19,21 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// The candidate that a file will be once it is saved; none if discovery would not find it below `root`.
+    pub fn unsaved(fs: &dyn FileSystem, root: &Path, path: &Path) -> Option<Self> {
+        let below = path.strip_prefix(root).ok()?;
+        let hidden = below.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+        let folders = below.components().count() - 1;
+        // Beside a fork of its own folder, files are its companions.
+        let is_companion = path.ancestors().skip(1).take(folders).any(|folder| {
+            let fork = folder.join("FORK.md");
+            fork != path && fs.metadata(&fork).is_ok()
+        });
+        if hidden || is_companion || folders > MAX_DEPTH { None } else { Self::at(path) }
+    }
+
     /// The candidate that a file is by its path alone; none if it is no Markdown file.
-    pub fn at(path: &Path) -> Option<Self> {
+    fn at(path: &Path) -> Option<Self> {
         let file = path.file_name().filter(|name| is_markdown(name))?;
         let named = if file == "FORK.md" { path.parent()?.file_name()? } else { path.file_stem()? };
         Some(Self { path: path.to_path_buf(), name: named.to_string_lossy().into_owned() })

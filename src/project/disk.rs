@@ -51,7 +51,7 @@ impl FileSystem for Disk {
 
 fn metadata(found: &fs::Metadata) -> Metadata {
     let stamp = Stamp {
-        modified: i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec()),
+        modified: found.mtime().saturating_mul(1_000_000_000).saturating_add(found.mtime_nsec()),
         size: found.size(),
         number: found.ino(),
     };

@@ -40,7 +40,7 @@ pub struct Metadata {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stamp {
     /// Nanoseconds since the epoch.
-    pub modified: i128,
+    pub modified: i64,
     /// Bytes.
     pub size: u64,
     /// The inode.

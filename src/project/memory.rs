@@ -10,9 +10,9 @@ use super::{Entry, EntryKind, FileSystem, Metadata, Stamp};
 /// Files in memory, by their absolute paths. There are no links and no users.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
-    files: BTreeMap<PathBuf, (Vec<u8>, u64)>,
+    files: BTreeMap<PathBuf, (Vec<u8>, i64)>,
     folders: BTreeSet<PathBuf>,
-    changes: u64,
+    changes: i64,
 }
 
 impl Memory {
@@ -42,7 +42,7 @@ impl FileSystem for Memory {
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         if let Some((contents, change)) = self.files.get(path) {
-            let stamp = Stamp { modified: i128::from(*change), size: contents.len() as u64, number: 0 };
+            let stamp = Stamp { modified: *change, size: contents.len() as u64, number: 0 };
             return Ok(Metadata { kind: EntryKind::File, stamp, owner: None });
         }
         let folder = Metadata { kind: EntryKind::Folder, stamp: Stamp::default(), owner: None };

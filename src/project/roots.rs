@@ -82,6 +82,27 @@ pub fn project_of(path: &Path) -> Option<PathBuf> {
     base.parent().map(Path::to_path_buf)
 }
 
+/// What a file is by its place alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It lies in a root and may be a fork.
+    Fork,
+    /// It is a layer of the configuration.
+    Config,
+}
+
+/// What a path would be to us; none for files that are not ours.
+pub fn role_of(path: &Path, user: &UserDirs) -> Option<Role> {
+    let project = project_of(path).map(|project| project.join(BASE));
+    let bases = project.into_iter().chain(user.base.clone());
+    let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+    bases.into_iter().find_map(|base| match path.strip_prefix(&base) {
+        Ok(rest) if rest == Path::new("config.toml") => Some(Role::Config),
+        Ok(rest) if is_markdown && rest.starts_with("forks") => Some(Role::Fork),
+        _ => None,
+    })
+}
+
 /// Folders that hold many files and never forks.
 const SKIPPED: [&str; 3] = ["node_modules", "target", "__pycache__"];
 

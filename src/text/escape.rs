@@ -21,6 +21,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// As [`visible`], but no longer than fits into a sentence: of a long text only its start.
+pub fn brief(text: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => Cow::Owned(format!("{}…", visible(&text[..end]))),
+        None => visible(text),
+    }
+}
+
 /// Whether `character` looks like nothing or like a blank but is not one that YAML, TOML or a name may hold as such:
 /// no-break and exotic spaces, zero-width characters, bidirectional marks.
 pub fn is_invisible(character: char) -> bool {
@@ -45,6 +54,12 @@ mod tests {
     #[test]
     fn plain_names_stay_as_they_are() {
         assert!(matches!(visible("groom todos – 整理 🧹"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_long_text_does_not_fill_the_screen() {
+        assert_eq!(brief("short"), "short");
+        assert_eq!(brief(&"é".repeat(1_000_000)), format!("{}…", "é".repeat(60)));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 mod program;
 
 mod bad_input;
+mod by_hand;
 mod commands;
 mod doctor;
+mod formatting;
 mod reports;

@@ -32,7 +32,8 @@ fn stop_daemon_lets_parked_hooks_go_and_no_daemon_comes_back() {
     wait_for("the parked hook", || status(&stage)["sessions"][0]["standing"]["parked"].is_object());
     let pid = daemon_pid(&stage).unwrap();
     assert!(run(&stage, &["stop-daemon"]).status.success());
-    assert!(!is_alive(pid));
+    // Its seat is free a moment before its process is gone.
+    wait_for("its end", || !is_alive(pid));
     assert_eq!(client.await_stop(hook, PATIENCE).unwrap().unwrap(), silent());
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(daemon_pid(&stage), None);
@@ -141,4 +142,55 @@ fn doctor_tells_of_a_journal_that_is_newer_or_was_set_aside() {
     let told = diagnosis(&stage, "journal");
     assert!(told.starts_with("problem: it was written by a newer autofork (format 99)"), "{told}");
     assert!(!run(&stage, &["doctor"]).status.success());
+}
+
+#[test]
+fn prune_ends_sessions_whose_client_is_gone_and_says_what_it_did() {
+    let stage = stage(&[]);
+    let told = |arguments: &[&str]| {
+        let output = run(&stage, arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(told(&["prune"]).starts_with("No daemon is running."));
+    assert!(!stage.home().join("daemon.lock").exists(), "it starts none");
+    start_daemon(&stage);
+    assert_eq!(told(&["prune"]), "There is no session.\n");
+    let (player, ()) = stage.start(std::process::Command::new("sleep").arg("60"), |_| ()).unwrap();
+    let mut client = FakeClient::new(&stage, "s").with_pid(player.pid());
+    client.start().unwrap();
+    assert_eq!(told(&["prune"]), "Nothing to end: 1 session is there.\n");
+    let mut wire = Wire::greeted(&stage);
+    let started = json!({ "started": { "source": "startup", "window": "none" } });
+    wire.say(&json!({ "fact": { "origin": origin(&stage, "t"), "fact": started } }));
+    assert_eq!(wire.hear().unwrap(), "done");
+    stage.signal(player, Signal::KILL);
+    stage.wait(player, PATIENCE).unwrap();
+    // The daemon may have noticed by itself; after this it has in any case.
+    assert!(told(&["prune"]).contains("Left t in "));
+    let left: serde_json::Value = serde_json::from_str(&told(&["prune", "--json"])).unwrap();
+    assert_eq!(left["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(left["sessions"][0]["session"], "t");
+    assert_eq!(left["sessions"][0]["verdict"], "unknown");
+    assert_eq!(status(&stage)["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn logs_are_printed_and_followed() {
+    let stage = stage(&[]);
+    let output = run(&stage, &["logs"]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    start_daemon(&stage);
+    let output = run(&stage, &["logs", "-n", "1"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("started"), "{output:?}");
+    let mut command = stage.command(&["logs", "--follow", "-n", "0"]);
+    let (follower, stdout) =
+        stage.start(command.stdout(Stdio::piped()), |child| child.stdout.take().unwrap()).unwrap();
+    // Until it has looked once, what comes may count as what was there.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(run(&stage, &["stop-daemon"]).status.success());
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stdout));
+    assert!(lines.next().unwrap().unwrap().contains("told to leave"));
+    assert!(lines.next().unwrap().unwrap().contains("left"));
+    stage.signal(follower, Signal::KILL);
 }

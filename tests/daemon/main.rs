@@ -8,5 +8,6 @@ mod commands;
 mod crash;
 mod hooks;
 mod life;
+mod seat;
 mod support;
 mod wire;

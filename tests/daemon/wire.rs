@@ -142,6 +142,37 @@ fn a_thousand_connections_are_no_trouble() {
     });
 }
 
+/// Plays a daemon that never leaves: says `greeting` to everybody who speaks, and then nothing more.
+fn stubborn(stage: &autofork::sim::Stage, greeting: String) {
+    let listener = UnixListener::bind(stage.home().join("daemon.sock")).unwrap();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.write_all(greeting.as_bytes());
+            held.push(stream);
+        }
+    });
+}
+
+#[test]
+fn a_session_start_never_waits_for_a_daemon_that_will_not_leave_or_answer() {
+    let old = format!("{}\n", json!({ "protocol": 1, "version": "0.0.1", "pid": 1 }));
+    for greeting in [old, String::new()] {
+        let stage = stage(&[]);
+        stubborn(&stage, greeting.clone());
+        let mut client = FakeClient::new(&stage, "s");
+        let began = std::time::Instant::now();
+        assert_eq!(client.start().unwrap(), silent(), "{greeting:?}");
+        // The client's own limit for this hook is 10 s; a busy machine is slow.
+        assert!(began.elapsed() < Duration::from_secs(6), "{greeting:?} took {:?}", began.elapsed());
+        let hooks = run(&stage, &["doctor", "--json"]);
+        let told: serde_json::Value = serde_json::from_slice(&hooks.stdout).unwrap();
+        let daemon = told["checks"].as_array().unwrap().iter().find(|found| found["check"] == "daemon").unwrap();
+        assert_ne!(daemon["level"], "ok", "{daemon}");
+    }
+}
+
 #[test]
 fn a_transcript_that_is_written_late_is_looked_at_again() {
     let stage = stage(&[]);

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 9] = [
     &["ir", "diagnostic"],
     &["syntax"],
     &["compile"],
-    &["project", "db"],
+    &["project", "db", "format"],
     &["engine"],
     &["host", "journal", "sim"],
     &["daemon"],

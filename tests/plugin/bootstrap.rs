@@ -207,7 +207,7 @@ fn an_archive_that_is_another_one_or_holds_another_program_is_refused() {
     world.cargo("echo 'error: no' >&2; exit 1", VERSION);
     world.work();
     assert_eq!(world.installed(), None);
-    assert!(world.state().contains("is not the one this plugin vouches for, and cargo cannot build it: no."));
+    assert!(world.state().contains("is not the one this plugin vouches for, and cargo cannot build it: no\n"));
 
     let world = World::new();
     world.publish(&world.program("built/autofork", "0.0.1"));
@@ -286,7 +286,7 @@ fn after_a_failure_nothing_is_tried_for_an_hour() {
     world.work();
     let state = world.state();
     assert!(state.starts_with(&format!("{VERSION} failed no archive of version {VERSION} is published")), "{state}");
-    assert!(state.contains("cargo cannot build it: the [31mtool is too old. Install Rust"), "{state:?}");
+    assert!(state.contains("cargo cannot build it: the [31mtool is too old\n"), "{state:?}");
     assert_eq!(state.lines().count(), 1);
     world.assert_tidy();
 
@@ -308,13 +308,13 @@ fn after_a_failure_nothing_is_tried_for_an_hour() {
 }
 
 #[test]
-fn without_any_means_one_line_says_what_would_help() {
+fn without_any_means_one_line_says_why() {
     let world = World::new();
     fs::remove_file(world.path("checkout/Cargo.lock")).unwrap();
     world.work();
     let state = world.state();
     assert!(state.contains("there is no cargo") || state.contains("source is not to be found"), "{state}");
-    assert!(state.ends_with("Install Rust, or put an autofork of this version onto your PATH.\n"), "{state}");
+    assert_eq!(state.lines().count(), 1, "{state}");
 }
 
 #[test]

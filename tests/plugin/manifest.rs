@@ -106,3 +106,14 @@ fn the_plugin_has_the_name_and_version_of_the_package() {
     assert_eq!(plugin["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(plugin["license"], "MIT");
 }
+
+#[test]
+fn the_language_server_is_attached_to_the_files_that_it_knows() {
+    let servers = read(".lsp.json");
+    let server = &servers["autofork"];
+    assert_eq!(server["command"], "sh", "a command with blanks or with a path in it is refused");
+    let shim = server["args"][0].as_str().unwrap().strip_prefix("${CLAUDE_PLUGIN_ROOT}/").unwrap();
+    assert!(super::plugin().join(shim).is_file());
+    let kinds: Vec<&String> = server["extensionToLanguage"].as_object().unwrap().keys().collect();
+    assert_eq!(kinds, [".md", ".toml"]);
+}

@@ -45,6 +45,8 @@ pub(super) struct Finding {
     pub(super) path: Option<PathBuf>,
 }
 
+// The form that serde asks for.
+#[allow(clippy::ref_option)]
 fn lossy<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }

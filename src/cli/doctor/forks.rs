@@ -1,5 +1,7 @@
 //! The forks that are visible here and their configuration, in counts; `autofork check` tells the rest.
 
+use std::fmt::Write as _;
+
 use super::finding::{Check, Finding};
 use crate::compile::State;
 use crate::db::Loaded;
@@ -18,7 +20,7 @@ pub(super) fn check(loaded: &Loaded) -> Finding {
         active => format!("{} here", counted(active, "active fork")),
     };
     if broken > 0 {
-        found += &format!(", {broken} broken");
+        let _ = write!(found, ", {broken} broken");
     }
     let counts: Vec<String> = [(errors, "error"), (warnings, "warning"), (hints, "hint")]
         .into_iter()
@@ -26,7 +28,7 @@ pub(super) fn check(loaded: &Loaded) -> Finding {
         .map(|(count, what)| counted(count, what))
         .collect();
     if !counts.is_empty() {
-        found += &format!("; forks and configuration have {}", counts.join(", "));
+        let _ = write!(found, "; forks and configuration have {}", counts.join(", "));
     }
     match (errors, warnings, hints, active) {
         (1.., ..) => FORKS.problem(found, "run `autofork check`"),

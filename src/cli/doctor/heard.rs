@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use super::finding::{Check, Finding};
 use crate::cli::status::PATIENCE;
 use crate::cli::words;
+use crate::engine::ForkType;
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;
 use crate::host::protocol::{Reply, Request, Status};
@@ -21,6 +22,9 @@ const JOURNAL: Check = Check {
     name: "journal",
     why: "the journal keeps what has fired, so that no fork fires twice or too often when the daemon restarts",
 };
+
+const FORK_TYPE: Check =
+    Check { name: "fork-type", why: "a session whose Claude Code does not know forks is not woken any more" };
 
 /// When a hook was last heard of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +90,7 @@ impl Evidence {
 
     pub(super) fn check(&self) -> Vec<Finding> {
         let mut findings = vec![self.hooks()];
+        findings.extend(self.fork_type());
         findings.extend(self.daemon_itself());
         findings.extend(self.journal());
         findings
@@ -104,6 +109,20 @@ impl Evidence {
             ),
             Heard::Unknown => HOOKS.note("whether a hook event has ever arrived cannot be told: see the journal"),
         }
+    }
+
+    /// Sessions that were woken, and could not spawn a fork in any way that is known.
+    fn fork_type(&self) -> Option<Finding> {
+        let sessions = self.daemon.as_ref().map(|status| status.sessions.as_slice()).unwrap_or_default();
+        let missing: Vec<&str> = sessions
+            .iter()
+            .filter(|session| session.fork_type == ForkType::Missing)
+            .map(|session| session.session.as_str())
+            .collect();
+        let remedy = "use Claude Code 2.1.232 or newer (`claude update`), or set CLAUDE_CODE_FORK_SUBAGENT to \"1\", and \
+                      begin the session anew";
+        (!missing.is_empty())
+            .then(|| FORK_TYPE.problem(format!("no fork could be spawned in session {}", missing.join(", ")), remedy))
     }
 
     fn daemon_itself(&self) -> Vec<Finding> {
@@ -195,4 +214,51 @@ fn set_aside(base: &Path) -> Vec<std::path::PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Level;
+    use super::*;
+    use crate::host::protocol::DaemonStatus;
+
+    fn evidence(version: &str, journal: Result<Heard, String>) -> Evidence {
+        let daemon = DaemonStatus {
+            version: version.to_owned(),
+            pid: 1,
+            since: Time::from_millis(0),
+            now: Time::from_millis(5_000),
+            notes: vec!["The journal was damaged.".to_owned()],
+        };
+        Evidence {
+            daemon: Ok(Status { daemon, sessions: Vec::new() }),
+            journal,
+            newer_journal: None,
+            set_aside: Vec::new(),
+            journal_path: "/nowhere/journal.db".into(),
+            now: Time::from_millis(5_000),
+        }
+    }
+
+    fn told(evidence: &Evidence) -> Vec<(Level, &'static str)> {
+        evidence.check().into_iter().map(|finding| (finding.level, finding.check)).collect()
+    }
+
+    #[test]
+    fn what_the_daemon_noted_at_its_start_is_not_in_its_log_alone() {
+        let sound = evidence(env!("CARGO_PKG_VERSION"), Ok(Heard::At(Time::from_millis(2_000))));
+        assert_eq!(
+            told(&sound),
+            [(Level::Ok, "hooks"), (Level::Ok, "daemon"), (Level::Note, "daemon"), (Level::Ok, "journal")]
+        );
+        assert_eq!(sound.hooks().found, "last event 3s ago");
+    }
+
+    #[test]
+    fn another_version_and_an_unreadable_journal_are_told() {
+        let other = evidence("99.0.0", Err("it is locked".to_owned()));
+        assert_eq!(other.heard(), Heard::Unknown);
+        let told = told(&other);
+        assert!(told.contains(&(Level::Warn, "daemon")) && told.contains(&(Level::Problem, "journal")), "{told:?}");
+    }
 }

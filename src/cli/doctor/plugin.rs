@@ -61,7 +61,7 @@ fn registration(installed: Option<&Installed>, enabled: Option<&(String, bool, &
         (Some(Installed { id, folder, version }), Some(_)) => {
             let version = version.as_deref().unwrap_or("of a version that it does not tell");
             let finding = PLUGIN.ok(format!("{id} {version} is installed and enabled"));
-            folder.iter().fold(finding, |finding, folder| finding.at(folder))
+            folder.iter().fold(finding, Finding::at)
         }
         (Some(Installed { id, .. }), None) => PLUGIN.warn(
             format!("{id} is installed, but no settings file that counts here enables it"),
@@ -78,8 +78,8 @@ fn registration(installed: Option<&Installed>, enabled: Option<&(String, bool, &
         }
         (None, None) => PLUGIN.warn(
             "it is not installed, and nothing was ever heard of it",
-            "install it from a marketplace (`/plugin` in a session), or start sessions with \
-             `claude --plugin-dir PATH`, the path being that of the folder `plugin` in a checkout of autofork",
+            "in a session: `/plugin marketplace add PATH`, the path being that of a clone of autofork, and \
+             `/plugin install autofork@autofork`; or start the session with `claude --plugin-dir PATH/plugin`",
         ),
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     } else {
         let text = match &status {
             Some(status) => render::status(status),
-            None => render::no_daemon(journal::newer_format(&home.journal())),
+            None => render::no_daemon(journal::newer_format(&home.journal()), home.obstacle().as_deref()),
         };
         // Whoever reads this may have read enough.
         let _ = anstream::stdout().write_all(text.as_bytes());
@@ -73,6 +73,7 @@ pub(super) fn trouble(error: &ClientError) -> CliError {
     let help = match error {
         ClientError::Outdated(_) => "the next hook of a session replaces it; or run `autofork stop-daemon`",
         ClientError::OtherProtocol(_) => "use the autofork that is as new as the daemon, or `autofork stop-daemon`",
+        ClientError::Hidden(_) => "see daemon.log in the base folder; end that process to make room for a new daemon",
         ClientError::Stranger => "see who made that socket, and remove it",
         _ => "see daemon.log in the base folder; `autofork stop-daemon` makes room for a new daemon",
     };

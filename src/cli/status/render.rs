@@ -8,7 +8,7 @@ use crate::cli::words::{clock, count, first_line, names, path, plain, reason, ru
 use crate::engine::{ForkType, PermissionMode, Reason};
 use crate::host::claude_code::FORKS_NEED;
 use crate::host::protocol::{Clock, ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
-use crate::ir::Time;
+use crate::ir::{Seconds, Time};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -25,10 +25,13 @@ const REPORT_SHOWN: usize = 72;
 /// How many forks of a session are shown.
 const FORKS_SHOWN: usize = 20;
 
+/// Not heard of for so long, a session may be over.
+const STALE: Seconds = Seconds::minutes(120);
+
 /// The widest a column of names gets.
 const WIDEST_NAME: usize = 28;
 
-pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
+pub(super) fn no_daemon(newer_format: Option<u32>, obstacle: Option<&str>) -> String {
     let mut text = format!("{BOLD}No daemon is running.{BOLD:#} The next hook of a session starts one.\n");
     if let Some(format) = newer_format {
         let _ = writeln!(
@@ -36,6 +39,9 @@ pub(super) fn no_daemon(newer_format: Option<u32>) -> String {
             "{YELLOW}It will not stay{YELLOW:#}: the journal was written by a newer autofork (format {format}), and \
              is left alone. Update autofork."
         );
+    }
+    if let Some(obstacle) = obstacle {
+        let _ = writeln!(text, "{YELLOW}It cannot start{YELLOW:#}: {}.", plain(obstacle));
     }
     text
 }
@@ -77,9 +83,14 @@ pub(in crate::cli) fn heading(text: &mut String, session: &SessionStatus, now: T
         }
     };
     let plan = if session.mode == Some(PermissionMode::Plan) { " in plan mode" } else { "" };
+    let doubt = if is_stale(session, now) {
+        format!("  {YELLOW}[stale?]{YELLOW:#} not heard of for {}", now.since(session.last_event))
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         text,
-        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{plan}{style:#}",
+        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}  {}  {style}{standing}{plan}{style:#}{doubt}",
         plain(&id),
         path(session.launch.as_path())
     );
@@ -148,6 +159,12 @@ fn session_block(text: &mut String, session: &SessionStatus, now: Time) {
     }
 }
 
+/// Whether a session may well be over without anybody having said so. A parked hook lives no longer than its client,
+/// so one that has it is there however long it has been quiet.
+fn is_stale(session: &SessionStatus, now: Time) -> bool {
+    !matches!(session.standing, Standing::Parked { .. }) && session.last_event.after(STALE) <= now
+}
+
 fn fork_line(fork: &ForkStatus, now: Time) -> String {
     // That it is not quiet for long enough yet is what being due later means.
     let speaks = |known: &&Reason| fork.due.is_none() || !matches!(known, Reason::NotYetQuiet { .. });
@@ -201,7 +218,7 @@ mod tests {
     use super::*;
     use crate::engine::{Outcome, SessionId, Trigger, Usage, WakeId};
     use crate::host::protocol::{DaemonStatus, GaugeStatus, HeldStatus, NextDue, TaskStatus};
-    use crate::ir::{LaunchDir, ProjectRoot, Seconds};
+    use crate::ir::{LaunchDir, ProjectRoot};
 
     fn at(minutes: i64) -> Time {
         Time::from_millis(1_800_000_000_000 + minutes * 60_000)
@@ -287,5 +304,35 @@ mod tests {
           wakes  HH:MM  journal (quiet for 2m)  done after 1m, 12 400 tokens
                         “Wrote three lines.”
         ");
+    }
+
+    #[test]
+    fn a_session_not_heard_of_for_long_is_marked_unless_its_hook_is_parked() {
+        let session = |standing, last_event| SessionStatus {
+            session: SessionId::from("s"),
+            launch: LaunchDir::new("/project"),
+            root: ProjectRoot::new("/project"),
+            began: at(-600),
+            last_event,
+            standing,
+            next: None,
+            forks: Vec::new(),
+            wakes: Vec::new(),
+            fork_type: ForkType::Unquestioned,
+            gauge: None,
+            background: Vec::new(),
+            clock: Clock::Runs,
+            held: Vec::new(),
+            mode: None,
+        };
+        let shown = |standing, last_event| {
+            let mut text = String::new();
+            session_block(&mut text, &session(standing, last_event), at(0));
+            text.contains("[stale?]")
+        };
+        assert!(shown(Standing::MidTurn { since: at(-121) }, at(-121)));
+        assert!(shown(Standing::Unparked { since: at(-500) }, at(-500)));
+        assert!(!shown(Standing::MidTurn { since: at(-121) }, at(-5)));
+        assert!(!shown(Standing::Parked { since: at(-500) }, at(-500)), "its client lives, or the hook would not");
     }
 }

@@ -15,7 +15,7 @@ use crate::compile::suppress::suppressions;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::ir::{Seconds, Tag};
 use crate::syntax::duration;
-use crate::text::{BYTE_ORDER_MARK, Source, Span, visible};
+use crate::text::{BYTE_ORDER_MARK, Source, Span, brief};
 
 /// Compiles a configuration file by itself.
 pub(crate) fn compile(layer: Layer, path: &Arc<Path>, contents: &Contents) -> (ConfigLayer, Vec<Diagnostic>) {
@@ -36,7 +36,7 @@ fn report_obstacle(obstacle: &Obstacle, out: &mut Findings) {
     let check = rules::toml_syntax::check_bytes;
     match obstacle {
         Obstacle::Unreadable(reason) => {
-            check(Span::at(0), &format!("this file cannot be read: {}", visible(reason)), out);
+            check(Span::at(0), &format!("this file cannot be read: {}", brief(reason)), out);
         }
         Obstacle::TooLarge => check(Span::at(0), "this file is larger than 1 MiB", out),
         Obstacle::Utf16(span) => check(*span, "this file is UTF-16, not UTF-8", out),
@@ -194,7 +194,7 @@ impl Reader<'_> {
                 continue;
             }
             if !is_tag(key.get_ref().trim()) {
-                let what = format!("`{}`", visible(key.get_ref()));
+                let what = format!("`{}`", brief(key.get_ref()));
                 rules::config_invalid_value::check(self.span(key), &what, "a tag", None, self.out);
                 continue;
             }
@@ -255,7 +255,7 @@ fn is_tag(text: &str) -> bool {
 /// A value for people: in quotes if it is short, else by its type.
 fn describe(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(text) if text.chars().count() <= 40 => format!("`{}`", visible(text)),
+        DeValue::String(text) if text.chars().count() <= 40 => format!("`{}`", brief(text)),
         DeValue::String(_) => "this text".to_owned(),
         DeValue::Integer(number) => format!("`{}`", number.as_str()),
         DeValue::Float(number) => format!("`{}`", number.as_str()),

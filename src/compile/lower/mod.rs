@@ -19,8 +19,8 @@ use crate::syntax::yaml::{Entry, Node, Place, Plain, Value};
 use crate::text::Span;
 
 pub(crate) use moments::{MomentPlace, RunOn};
-pub use names::fork_name;
-pub(crate) use names::{is_listed, quote, spell};
+pub use names::{fork_name, spell};
+pub(crate) use names::{is_listed, quote};
 
 /// A fork and where its values stand.
 #[derive(Debug)]

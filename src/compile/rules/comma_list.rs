@@ -4,6 +4,7 @@ use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::compile::lower::{is_listed, spell};
 use crate::syntax::yaml::{Entry, Layout, Node, Style};
+use crate::text::brief;
 
 rule! {
     /// Several names in one text, divided by commas.
@@ -36,7 +37,7 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, item: &Node, parts: &[String
     let draft = out
         .report(&RULE, item.place(), "a comma list in one text is read as several names here, but not everywhere")
         .label("several names in one text")
-        .help(format!("write a list: `{key}: [{list}]`"));
+        .help(format!("write a list: `{key}: [{}]`", brief(&list)));
     let one_line = item.scalar().is_some_and(|scalar| scalar.style != Style::Block) && !file.words(item.span).contains('\n');
     match is_listed(entry) {
         None if one_line => {

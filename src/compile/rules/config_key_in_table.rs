@@ -3,7 +3,7 @@
 use crate::compile::config::KeySpan;
 use crate::compile::findings::Findings;
 use crate::diagnostic::Applicability;
-use crate::text::{Source, Span, visible};
+use crate::text::{Source, Span, brief};
 
 rule! {
     /// A top-level key that is written below a table.
@@ -30,7 +30,7 @@ rule! {
 pub(crate) fn check(key: &str, table: &str, (name, value): KeySpan, source: &Source, out: &mut Findings) {
     let text = source.text();
     let draft = out
-        .report(&RULE, name, format!("`{key}` stands below `[{}]` and so belongs to that table; it has no effect", visible(table)))
+        .report(&RULE, name, format!("`{key}` stands below `[{}]` and so belongs to that table; it has no effect", brief(table)))
         .label("part of the table above")
         .help("write it above the first table");
     let line = source.line_of(name.start());

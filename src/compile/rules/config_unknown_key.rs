@@ -3,7 +3,7 @@
 use crate::compile::config::KEYS;
 use crate::compile::findings::Findings;
 use crate::compile::near::nearest;
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// A key that the configuration does not have.
@@ -24,7 +24,7 @@ rule! {
 
 pub(crate) fn check(key: &str, span: Span, out: &mut Findings) {
     let draft =
-        out.report(&RULE, span, format!("the configuration has no key `{}`; it is ignored", visible(key))).label("ignored");
+        out.report(&RULE, span, format!("the configuration has no key `{}`; it is ignored", brief(key))).label("ignored");
     match nearest(key, KEYS.iter().copied()) {
         Some(meant) => {
             draft.help(format!("did you mean `{meant}`?")).guess(format!("write `{meant}`"), span, meant);
@@ -37,7 +37,7 @@ pub(crate) fn check(key: &str, span: Span, out: &mut Findings) {
 
 /// A rule in `[lint]` that does not exist.
 pub(crate) fn check_rule(rule: &str, span: Span, out: &mut Findings) {
-    let draft = out.report(&RULE, span, format!("there is no rule `{}`; this line is ignored", visible(rule))).label("ignored");
+    let draft = out.report(&RULE, span, format!("there is no rule `{}`; this line is ignored", brief(rule))).label("ignored");
     match super::suggest(rule) {
         Some(meant) => {
             draft.help(format!("did you mean `{meant}`?")).guess(format!("write `{meant}`"), span, meant);

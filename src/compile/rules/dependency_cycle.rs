@@ -2,7 +2,7 @@
 
 use crate::compile::findings::Findings;
 use crate::compile::graph::Graph;
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// Forks that wait for each other in a ring.
@@ -45,10 +45,12 @@ rule! {
 
 pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
     for cycle in graph.cycles() {
-        let name = |index: usize| visible(graph.members[index].file.name.as_str()).into_owned();
+        let name = |index: usize| brief(graph.members[index].file.name.as_str()).into_owned();
         let names: Vec<String> = cycle.iter().map(|edge| name(edge.from)).collect();
         let Some(dropped) = cycle.first() else { continue };
-        let ring = format!("{} → {}", names.join(" → "), names[0]);
+        // Of a long ring the labels show every edge; the sentence need not.
+        let shown = if names.len() > 8 { [&names[..4], &["…".to_owned()]].concat() } else { names.clone() };
+        let ring = format!("{} → {}", shown.join(" → "), names[0]);
         let message = format!(
             "these forks wait for each other: {ring}; at run time `{}` does not wait for `{}`",
             name(dropped.from),

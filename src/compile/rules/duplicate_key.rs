@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::compile::findings::Findings;
 use crate::syntax::yaml::{Node, Value};
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// A key that stands twice in one mapping.
@@ -57,7 +57,7 @@ pub(crate) fn check(node: &Node, out: &mut Findings) {
 }
 
 fn report(key: &str, span: Span, first: Span, out: &mut Findings) {
-    let key = visible(key);
+    let key = brief(key);
     out.report(&RULE, span, format!("the key `{key}` stands twice; the first one counts, this one has no effect"))
         .label("has no effect")
         .also(first, "this one counts")

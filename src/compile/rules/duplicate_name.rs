@@ -2,7 +2,7 @@
 
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// Two forks of one name in one root.
@@ -41,7 +41,7 @@ rule! {
 }
 
 pub(crate) fn check(owner: &ForkFile, file: &ForkFile, out: &mut Findings) {
-    let name = visible(file.name.as_str()).into_owned();
+    let name = brief(file.name.as_str()).into_owned();
     out.report(&RULE, Span::at(0), format!("another file of this root has the name `{name}`; this fork never runs"))
         .label("never runs")
         .also_in(owner.source.path().clone(), Span::at(0), "has the name")

@@ -2,7 +2,7 @@
 
 use crate::compile::findings::Findings;
 use crate::compile::graph::Graph;
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A fork that the tag filters of the configuration switch off.
@@ -39,7 +39,7 @@ pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
         let tags = &member.lowered.tags;
         let help = "change the filter in the configuration, or the tags of the fork";
         if let Some((tag, place)) = tags.iter().find(|(tag, _)| disabled.contains(tag)) {
-            let message = format!("the configuration disables the tag `{}`; this fork does not fire here", visible(tag.as_str()));
+            let message = format!("the configuration disables the tag `{}`; this fork does not fire here", brief(tag.as_str()));
             out.in_file(member.path()).report(&RULE, *place, message).label("disabled").help(help);
         } else if !enabled.is_empty() && !tags.iter().any(|(tag, _)| enabled.contains(tag)) {
             let place = member.lowered.tags_key.unwrap_or_else(|| member.file.fence());

@@ -4,7 +4,7 @@ use super::marker_not_boolean::boolean_meant;
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::syntax::yaml::{Node, Scalar};
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A value of `overlap` that is neither `true` nor `false`.
@@ -33,7 +33,7 @@ rule! {
 
 pub(crate) fn check(file: &ForkFile, value: &Node, scalar: &Scalar, out: &mut Findings) {
     // With its quotes, which may be all that is wrong with it.
-    let shown = visible(file.words(value.span));
+    let shown = brief(file.words(value.span));
     let draft = out
         .report(&RULE, value.place(), format!("`{shown}` is neither `true` nor `false`; two runs at once stay forbidden"))
         .label("not a boolean")

@@ -7,7 +7,7 @@ use crate::diagnostic::Level;
 use crate::ir::{Moment, Seconds};
 use crate::syntax::duration::{self, Fault, Reason};
 use crate::syntax::yaml::{Node, Plain, Scalar, Style};
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A duration that cannot be read: capital letters, fractions, `ms`, words, `1:30`, negatives, more than ten years.
@@ -96,7 +96,7 @@ fn report(
     level: Level,
     out: &mut Findings,
 ) {
-    let shown = visible(&scalar.text);
+    let shown = brief(&scalar.text);
     let message = match fault.reason {
         Reason::Empty => format!("an empty text is no duration; {consequence}"),
         Reason::TooLong => format!("`{shown}` is longer than ten years; {consequence}"),

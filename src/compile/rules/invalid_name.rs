@@ -2,7 +2,7 @@
 
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// A name with a comma, a quote, a control character, or blanks around it.
@@ -43,6 +43,6 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     } else {
         return;
     };
-    out.report(&RULE, Span::at(0), format!("the name `{}` has {what}; it works, but is hard to refer to", visible(name)))
+    out.report(&RULE, Span::at(0), format!("the name `{}` has {what}; it works, but is hard to refer to", brief(name)))
         .help("rename the file: letters, digits and hyphens are always fine");
 }

@@ -6,7 +6,7 @@ use crate::compile::findings::Findings;
 use crate::ir::{Moment, Percent};
 use crate::syntax::moment::{self, PercentText};
 use crate::syntax::yaml::{Entry, Node, Place, Plain, Style};
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A threshold of the context that is no whole percentage from 1 to 100, or no positive number of tokens in plain
@@ -75,7 +75,7 @@ fn percent(value: &Node, text: &str, out: &mut Findings) -> Option<Percent> {
 }
 
 fn report(file: &ForkFile, name: &str, value: &Node, text: &str, out: &mut Findings) {
-    let shown = visible(text);
+    let shown = brief(text);
     let (message, label, help) = if name == "context_used" {
         (
             format!("`{shown}` is no percentage; the moment is ignored"),

@@ -4,7 +4,7 @@ use super::unknown_moment::example;
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::syntax::yaml::{Entry, Layout, Node};
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// An item of `run_on` that is not one moment: two moments in one item, a list in the list, a mapping as a value, or
@@ -42,7 +42,7 @@ pub(crate) fn check_surplus(file: &ForkFile, moment: &Entry, layout: Layout, out
     let draft = out
         .report(&RULE, moment.key.place(), "one item holds two moments; it is read as two items")
         .label("a second moment")
-        .help(format!("write `- {}` as an item of its own", visible(name)));
+        .help(format!("write `- {}` as an item of its own", brief(name)));
     let start = moment.key.span.start();
     let line_start = file.text()[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let indentation = &file.text()[line_start..start];

@@ -3,7 +3,7 @@
 use crate::compile::file::{FileKind, ForkFile, Lookalike};
 use crate::compile::findings::Findings;
 use crate::compile::keys::MARKER;
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A marker `fork` whose value is neither `true` nor `false`.
@@ -38,7 +38,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     let meant = entry.value.scalar().and_then(|scalar| boolean_meant(&scalar.text));
     let found = match entry.value.scalar() {
         // With its quotes, which may be all that is wrong with it.
-        Some(_) if !entry.value.is_null() => format!("`{}`", visible(file.words(entry.value.span))),
+        Some(_) if !entry.value.is_null() => format!("`{}`", brief(file.words(entry.value.span))),
         _ => entry.value.kind().to_owned(),
     };
     let draft = out

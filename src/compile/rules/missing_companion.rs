@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::compile::findings::Findings;
 use crate::compile::graph::Graph;
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A file that the instructions refer to and that does not exist.
@@ -44,7 +44,7 @@ pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
                 continue;
             }
             out.in_file(member.path())
-                .report(&RULE, *span, format!("there is no file `{}`; the fork will not find it", visible(path)))
+                .report(&RULE, *span, format!("there is no file `{}`; the fork will not find it", brief(path)))
                 .label("not there")
                 .help("looked for beside the fork and in the project's root; mend the path, or write the file");
         }

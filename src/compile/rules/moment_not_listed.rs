@@ -53,7 +53,12 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, out: &mut Findings) {
     draft.fix(Applicability::Safe, "write a list", edits);
 }
 
-/// A moment on one line can be pushed to the right without leaving its value behind.
+/// A moment on one line, with nothing before it, can be pushed to the right without leaving its value behind.
 fn is_on_one_line(file: &ForkFile, moment: &Entry) -> bool {
+    let start = moment.key.span.start();
+    let line_start = file.text()[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    if !file.text()[line_start..start].bytes().all(|byte| byte == b' ') {
+        return false;
+    }
     !file.words(moment.key.span.to(moment.value.span)).contains(['\n', '\r'])
 }

@@ -3,7 +3,7 @@
 use crate::compile::findings::Findings;
 use crate::compile::graph::{Graph, Member};
 use crate::ir::Moment;
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A fork that waits for another one with which it does not come due in one batch.
@@ -50,7 +50,7 @@ pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
         for edge in graph.edges(index) {
             let other = &graph.members[edge.to];
             let Some(why) = apart(graph, member, other) else { continue };
-            let name = visible(other.file.name.as_str()).into_owned();
+            let name = brief(other.file.name.as_str()).into_owned();
             out.in_file(member.path())
                 .report(&RULE, edge.place, format!("this fork does not come due together with `{name}`: {why}"))
                 .label("not due together")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::compile::findings::Findings;
 use crate::compile::graph::Graph;
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// Two forks that come due together and say that they write the same file.
@@ -72,8 +72,8 @@ fn check_pair(graph: &Graph<'_>, path: &str, earlier: (usize, Span), later: (usi
         return;
     }
     let (other, member) = (&graph.members[earlier.0], &graph.members[later.0]);
-    let name = visible(other.file.name.as_str()).into_owned();
-    let message = format!("`{name}` comes due together with this fork and writes `{}` too", visible(path));
+    let name = brief(other.file.name.as_str()).into_owned();
+    let message = format!("`{name}` comes due together with this fork and writes `{}` too", brief(path));
     out.in_file(member.path())
         .report(&RULE, later.1, message)
         .label("written here")

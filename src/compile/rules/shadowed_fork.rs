@@ -2,7 +2,7 @@
 
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// A fork that another one of the same name hides, in a root that is nearer to the session.
@@ -41,7 +41,7 @@ rule! {
 }
 
 pub(crate) fn check(owner: &ForkFile, file: &ForkFile, out: &mut Findings) {
-    let name = visible(file.name.as_str()).into_owned();
+    let name = brief(file.name.as_str()).into_owned();
     out.report(&RULE, Span::at(0), format!("a nearer file has the name `{name}`; this fork does not run here"))
         .label("does not run")
         .also_in(owner.source.path().clone(), Span::at(0), "has the name")

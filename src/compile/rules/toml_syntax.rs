@@ -1,7 +1,7 @@
 //! `toml-syntax`
 
 use crate::compile::findings::Findings;
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// A configuration file that is not TOML.
@@ -21,7 +21,7 @@ rule! {
 }
 
 pub(crate) fn check(span: Span, reason: &str, out: &mut Findings) {
-    let message = format!("this is not TOML: {}; nothing in this file counts", visible(reason));
+    let message = format!("this is not TOML: {}; nothing in this file counts", brief(reason));
     out.report(&RULE, span, message)
         .label("cannot be read")
         .help("texts stand in double quotes; in single quotes a backslash is just a backslash");

@@ -3,7 +3,7 @@
 use crate::compile::findings::Findings;
 use crate::compile::graph::Graph;
 use crate::compile::near::nearest;
-use crate::text::{is_invisible, visible};
+use crate::text::{is_invisible, brief};
 
 rule! {
     /// A name in `after` that no fork has.
@@ -49,18 +49,18 @@ pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
             if graph.names.contains(name) || *name == member.file.name || name.as_str().contains(is_invisible) {
                 continue;
             }
-            let message = format!("there is no fork `{}` here; nothing is waited for", visible(name.as_str()));
+            let message = format!("there is no fork `{}` here; nothing is waited for", brief(name.as_str()));
             let draft = out.in_file(member.path()).report(&RULE, *place, message).label("no such fork");
             match nearest(name.as_str(), graph.members.iter().map(|other| other.file.name.as_str())) {
                 Some(meant) => {
-                    draft.help(format!("did you mean `{}`?", visible(meant))).guess(
-                        format!("write `{}`", visible(meant)),
+                    draft.help(format!("did you mean `{}`?", brief(meant))).guess(
+                        format!("write `{}`", brief(meant)),
                         place.span,
                         crate::compile::lower::spell(meant),
                     );
                 }
                 None => {
-                    draft.help("remove it, or write the fork; `autofork forks` lists those that are visible here");
+                    draft.help("remove it, or write the fork; `autofork forks` lists those that are brief here");
                 }
             }
         }

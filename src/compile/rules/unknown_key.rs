@@ -4,7 +4,7 @@ use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::compile::keys::{MARKER, meant_key};
 use crate::syntax::yaml::Entry;
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A key that forks do not have.
@@ -38,7 +38,7 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, out: &mut Findings) {
             .help("write the key as one word");
         return;
     };
-    let shown = visible(&key.text);
+    let shown = brief(&key.text);
     if key.text == "<<" {
         out.report(&RULE, entry.key.place(), "merge keys are not part of YAML 1.2; what this one brings in is ignored")
             .label("ignored")

@@ -4,7 +4,7 @@ use crate::compile::findings::Findings;
 use crate::compile::keys::{MOMENTS, UNSUPPORTED_MOMENTS, meant_moment};
 use crate::syntax::yaml::{Node, Scalar, Style};
 use crate::syntax::{duration, moment};
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A moment that does not exist.
@@ -40,7 +40,7 @@ const KNOWN: &str = "the moments are `idle`, `context_tokens`, `context_used` an
 /// A name with a value that is no moment.
 pub(crate) fn check_name(key: &Node, name: &str, out: &mut Findings) {
     let draft = out
-        .report(&RULE, key.place(), format!("there is no moment `{}`; it is ignored", visible(name)))
+        .report(&RULE, key.place(), format!("there is no moment `{}`; it is ignored", brief(name)))
         .label("no such moment");
     match meant_moment(name) {
         Some(meant) => {
@@ -55,7 +55,7 @@ pub(crate) fn check_name(key: &Node, name: &str, out: &mut Findings) {
 /// A text that is no moment.
 pub(crate) fn check_text(item: &Node, scalar: &Scalar, out: &mut Findings) {
     let draft = out
-        .report(&RULE, item.place(), format!("there is no moment `{}`; it is ignored", visible(&scalar.text)))
+        .report(&RULE, item.place(), format!("there is no moment `{}`; it is ignored", brief(&scalar.text)))
         .label("no such moment");
     match meant_by(&scalar.text) {
         Some(meant) if scalar.style != Style::Block => {

@@ -3,7 +3,7 @@
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::compile::input::Obstacle;
-use crate::text::{Span, visible};
+use crate::text::{Span, brief};
 
 rule! {
     /// A file or folder that is there but cannot be read: no permission, a link to nowhere, or a root of forks that
@@ -26,14 +26,14 @@ rule! {
 
 pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     if let Some(Obstacle::Unreadable(reason)) = &file.obstacle {
-        let message = format!("this file cannot be read: {}; if it is a fork, it does not fire", visible(reason));
+        let message = format!("this file cannot be read: {}; if it is a fork, it does not fire", brief(reason));
         out.report(&RULE, Span::at(0), message).help("make the file readable for you, or remove it");
     }
 }
 
 /// Reports a folder that cannot be read, or must not be; the findings are those of its path.
 pub(crate) fn check_folder(reason: &str, out: &mut Findings) {
-    let message = format!("this cannot be read: {}; forks in it do not fire", visible(reason));
+    let message = format!("this cannot be read: {}; forks in it do not fire", brief(reason));
     out.report(&RULE, Span::at(0), message).help("make it readable for you, or remove it");
 }
 

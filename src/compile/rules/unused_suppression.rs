@@ -2,7 +2,7 @@
 
 use crate::compile::findings::Findings;
 use crate::compile::suppress::Suppression;
-use crate::text::{Source, Span, visible};
+use crate::text::{Source, Span, brief};
 
 rule! {
     /// A comment that switches off a rule which finds nothing there.
@@ -32,14 +32,14 @@ rule! {
 }
 
 pub(crate) fn check(source: &Source, suppression: &Suppression, unused: &[&str], out: &mut Findings) {
-    let names = unused.iter().map(|name| format!("`{}`", visible(name))).collect::<Vec<_>>().join(", ");
+    let names = unused.iter().map(|name| format!("`{}`", brief(name))).collect::<Vec<_>>().join(", ");
     let unknown = unused.iter().find(|name| super::find(name).is_none());
     let hash = Span::new(suppression.comment.start(), suppression.comment.start() + 1);
     let draft = out
         .report(&RULE, hash, format!("{names} finds nothing on this line or the next; the comment has no effect"))
         .label("nothing to switch off");
     let draft = match unknown {
-        Some(name) => draft.help(format!("there is no rule `{}`; `autofork explain` lists them", visible(name))),
+        Some(name) => draft.help(format!("there is no rule `{}`; `autofork explain` lists them", brief(name))),
         None => draft.help("remove the comment"),
     };
     // A comment that still hides something else is left to its author.

@@ -4,7 +4,7 @@ use crate::compile::config::Layer;
 use crate::compile::findings::Findings;
 use crate::compile::graph::Graph;
 use crate::compile::near::nearest;
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// A tag in the project's configuration that no fork has.
@@ -38,10 +38,10 @@ pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
             if graph.tags.contains(tag.value.as_str()) {
                 continue;
             }
-            let message = format!("no fork has the tag `{}`; this has no effect", visible(tag.value.as_str()));
+            let message = format!("no fork has the tag `{}`; this has no effect", brief(tag.value.as_str()));
             let draft = out.in_file(layer.source.path()).report(&RULE, tag.span, message).label("on no fork");
             match nearest(tag.value.as_str(), graph.tags.iter().copied()) {
-                Some(meant) => draft.help(format!("did you mean `{}`?", visible(meant))),
+                Some(meant) => draft.help(format!("did you mean `{}`?", brief(meant))),
                 None => draft.help("remove it, or give the tag to a fork"),
             };
         }

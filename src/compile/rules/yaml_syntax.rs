@@ -4,7 +4,7 @@ use crate::compile::file::{FileKind, ForkFile};
 use crate::compile::findings::Findings;
 use crate::compile::lower::quote;
 use crate::syntax::yaml::{Fault, FaultKind};
-use crate::text::visible;
+use crate::text::brief;
 
 rule! {
     /// Frontmatter that is not YAML.
@@ -49,7 +49,7 @@ fn has_earlier_fault(file: &ForkFile, offset: usize) -> bool {
 }
 
 fn report(file: &ForkFile, fault: &Fault, out: &mut Findings) {
-    let words = words(&fault.kind, &visible(file.words(fault.span)));
+    let words = words(&fault.kind, &brief(file.words(fault.span)));
     let mut draft = out
         .report(&RULE, fault.span, format!("{}; the fork is broken and does not fire", words.message))
         .label(words.label)
@@ -163,7 +163,7 @@ fn words(kind: &FaultKind, found: &str) -> Words {
             ("a second YAML document starts here".into(), "a second document", "keep all keys in one block", "")
         }
         FaultKind::Other(reason) => {
-            (format!("this is not YAML: {}", visible(reason)), "cannot be read", "put texts with special characters in quotes", "")
+            (format!("this is not YAML: {}", brief(reason)), "cannot be read", "put texts with special characters in quotes", "")
         }
         FaultKind::Tab | FaultKind::Invisible(_) | FaultKind::TooDeep | FaultKind::TooManyNodes => {
             (String::new(), "", "", "")

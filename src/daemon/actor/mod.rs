@@ -12,12 +12,13 @@ use tokio::time::Instant;
 use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId, WindowSign};
 use crate::host::dirs::Home;
 use crate::host::process;
-use crate::host::protocol::{Instructions, Reply, Request, Token};
+use crate::host::protocol::{Instructions, LookedAfter, Reply, Request, Token, Verdict};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
 
 use super::clock::{Clock, sleep_until};
 use super::core::{Consequences, Core, Kept};
 use super::loader::{Delivery, GaugeReading, Loaded, Loader};
+use super::seat::Claim;
 use super::second_look::SecondLooks;
 use super::status;
 use super::watch::Watch;
@@ -55,6 +56,15 @@ pub(super) struct Asked {
     pub(super) reply: oneshot::Sender<Reply>,
 }
 
+/// What the actor wakes up for.
+#[derive(Debug)]
+enum News {
+    Message(Message),
+    Delivery(Delivery),
+    ClientEnded(ClientProcess),
+    Alarm,
+}
+
 /// Whether the daemon lives on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Course {
@@ -65,6 +75,7 @@ enum Course {
 #[derive(Debug)]
 pub(super) struct Actor {
     core: Core,
+    claim: Claim,
     clock: Clock,
     since: Time,
     loader: Loader,
@@ -107,11 +118,12 @@ enum Then {
 }
 
 impl Actor {
-    pub(super) fn new(core: Core, loader: Loader, watch: Watch, home: &Home) -> Self {
+    pub(super) fn new(core: Core, loader: Loader, watch: Watch, home: &Home, claim: Claim) -> Self {
         let clock = Clock::starting_at_least(core.state().now());
         let since = clock.now();
         let mut actor = Self {
             core,
+            claim,
             clock,
             since,
             loader,
@@ -145,19 +157,45 @@ impl Actor {
     ) {
         loop {
             let alarm = self.alarm();
-            tokio::select! {
+            let news = tokio::select! {
                 message = inbox.recv() => match message {
-                    Some(message) => if self.hear(message, &mut inbox).await == Course::Leave { return },
+                    Some(message) => News::Message(message),
                     None => return,
                 },
-                Some(delivery) = deliveries.recv() => self.delivered(delivery),
-                Some(client) = exits.recv() => self.client_ended(client),
-                () = sleep_until(alarm) => if self.ring() == Course::Leave { return },
+                Some(delivery) = deliveries.recv() => News::Delivery(delivery),
+                Some(client) = exits.recv() => News::ClientEnded(client),
+                () = sleep_until(alarm) => News::Alarm,
+            };
+            // Before anything is done about it: the journal and the sessions are another daemon's then.
+            if self.has_lost_seat() {
+                return;
+            }
+            let course = match news {
+                News::Message(message) => self.hear(message, &mut inbox).await,
+                News::Delivery(delivery) => self.delivered(delivery),
+                News::ClientEnded(client) => self.client_ended(client),
+                News::Alarm => self.ring(),
+            };
+            if course == Course::Leave || self.has_lost_seat() {
+                return;
             }
         }
     }
 
-    fn delivered(&mut self, delivery: Delivery) {
+    /// Whether another daemon is in our place, or may come at any time.
+    fn has_lost_seat(&self) -> bool {
+        if self.core.is_overtaken() {
+            tracing::warn!("another daemon has taken over the journal: leaving");
+            return true;
+        }
+        let lost = !self.claim.stands();
+        if lost {
+            tracing::warn!("the lock was removed or replaced: leaving to whoever holds it now");
+        }
+        lost
+    }
+
+    fn delivered(&mut self, delivery: Delivery) -> Course {
         match delivery {
             Delivery::Program(launch, Some(Loaded { program, root })) => {
                 self.quiet_period = program.config().quiet_period;
@@ -168,7 +206,7 @@ impl Actor {
                 self.loaded(&launch, Some(&root));
             }
             Delivery::Program(launch, None) => {
-                tracing::error!("the compiler failed for {launch}");
+                tracing::error!("the forks of {launch} could not be read: those that were in force stay");
                 let consequences = self.core.not_loaded(self.clock.now(), &launch);
                 self.carry_out(consequences, None);
                 self.loaded(&launch, None);
@@ -180,10 +218,11 @@ impl Actor {
                 }
             }
         }
+        Course::Stay
     }
 
     /// A client's process has ended, and with it every session that it had.
-    fn client_ended(&mut self, client: ClientProcess) {
+    fn client_ended(&mut self, client: ClientProcess) -> Course {
         self.watch.remove(client);
         let its = self.core.state().sessions().filter(|session| session.client == Some(client));
         let its: Vec<SessionId> = its.map(|session| session.id.clone()).collect();
@@ -191,11 +230,36 @@ impl Actor {
             tracing::info!(%session, "its client has ended");
             self.happened(Event::ClientGone(session), None);
         }
+        Course::Stay
+    }
+
+    /// Ends every session whose client has ended.
+    fn prune(&mut self) -> Vec<LookedAfter> {
+        let sessions = self.core.state().sessions();
+        let looked_after: Vec<LookedAfter> = sessions
+            .map(|session| LookedAfter {
+                session: session.id.clone(),
+                launch: session.launch.clone(),
+                verdict: match session.client {
+                    None => Verdict::Unknown,
+                    Some(client) if process::is_alive(client) => Verdict::Alive,
+                    Some(_) => Verdict::Ended,
+                },
+            })
+            .collect();
+        for LookedAfter { session, .. } in looked_after.iter().filter(|known| known.verdict == Verdict::Ended) {
+            tracing::info!(%session, "its client is gone");
+            self.happened(Event::ClientGone(session.clone()), None);
+        }
+        looked_after
     }
 
     /// Leaves everything so that the next daemon can go on.
     pub(super) fn finish(&mut self) {
-        self.core.finish();
+        // The next one writes its own.
+        if !self.core.is_overtaken() && self.claim.stands() {
+            self.core.finish();
+        }
         tracing::info!("left");
     }
 
@@ -254,6 +318,10 @@ impl Actor {
                 let only = if let Request::Why(fork) = &request { Some(fork) } else { None };
                 let status = status::of(&self.core, self.since, self.clock.now(), only);
                 let _ = reply.send(Reply::Status(Box::new(status)));
+            }
+            Request::Prune => {
+                let sessions = self.prune();
+                let _ = reply.send(Reply::Pruned(sessions));
             }
             Request::Ticket(token) => {
                 let known = self.core.by_token(&token).map(|(_, instructions)| Box::new(instructions));
@@ -335,7 +403,7 @@ impl Actor {
                     Effect::Wake { session, poll, wake } => {
                         let order = self.core.order(&session, wake);
                         tracing::info!(%session, %wake, forks = order.forks.len(), "wake");
-                        let parked = self.polls.remove(&poll);
+                        let parked = self.polls.remove(&poll).filter(|_| self.claim.stands());
                         let sent = match (parked, kept) {
                             (Some(parked), Kept::Safely) if order.forks.is_empty() => {
                                 parked.reply.send(Reply::Released).is_ok()

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::daemon::loader::{GaugeReading, ProgramSource};
 use crate::daemon::random::Random;
+use crate::daemon::seat::Seat;
 use crate::engine::{Conversation, Prompt, PromptId, StartSource, TagOverride, TurnKind};
 use crate::ir::{Body, Config, Fork, Moment, Overlap, Program};
 use crate::journal::Journal;
@@ -20,7 +21,7 @@ struct Moody {
 }
 
 impl ProgramSource for Moody {
-    fn load(&mut self, launch: &LaunchDir) -> Loaded {
+    fn load(&mut self, launch: &LaunchDir) -> Option<Loaded> {
         let place = launch.as_path().to_str().unwrap();
         if place == "/hang" {
             // An error means that the test is over.
@@ -42,7 +43,7 @@ impl ProgramSource for Moody {
             body: Body { first_line: 1, text: "Write.".into() },
         };
         let config = Config { wake_debounce: Seconds::ZERO, ..Config::default() };
-        Loaded { program: Arc::new(Program::new(config, [Arc::new(fork)])), root: ProjectRoot::new(place) }
+        Some(Loaded { program: Arc::new(Program::new(config, [Arc::new(fork)])), root: ProjectRoot::new(place) })
     }
 
     fn gauge(&mut self, _: &std::path::Path) -> Option<GaugeReading> {
@@ -63,6 +64,8 @@ impl House {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::find(|_| None, Some(folder.path().to_owned())).unwrap();
+        home.prepare().unwrap();
+        let claim = Seat::take(&home).unwrap().claim().clone();
         let opened = Journal::open(&folder.path().join("journal.db")).unwrap();
         let core = Core::new(opened, Random::open().unwrap());
         let (hang, hangs) = thread_mpsc::channel();
@@ -71,7 +74,7 @@ impl House {
         let (loader, deliveries) = Loader::start(source);
         let (watch, exits) = Watch::new();
         let (messages, inbox) = mpsc::channel(16);
-        let mut actor = Actor::new(core, loader, watch, &home);
+        let mut actor = Actor::new(core, loader, watch, &home, claim);
         let living = tokio::spawn(async move { actor.run(inbox, deliveries, exits).await });
         Self { messages, last_poll: 0, living, _hang: hang, _folder: folder }
     }

@@ -178,13 +178,16 @@ fn located(error: &ErrorKind, at: usize, context: &Context<'_>) -> Located {
 /// A colon where no key can be: in an unquoted value, or on a line that is indented below one.
 fn colon(at: usize, context: &Context<'_>) -> Located {
     let text = context.text;
+    // Within brackets the parser points at the start of what would be a key.
+    let at = text[at..].find(':').map_or(at, |colon| at + colon);
+    let end = at + text[at..].chars().next().map_or(0, char::len_utf8);
     let value = context.last_scalar.map_or(at, |span| span.start() - context.base);
     if line_start(text, value) != line_start(text, at) {
         let key = line_start(text, at);
         let key = key + (text[key..].len() - text[key..].trim_start_matches([' ', '\t']).len());
-        return (FaultKind::IndentedKey, at, at + 1, Some((key, at)), None);
+        return (FaultKind::IndentedKey, at, end, Some((key, at)), None);
     }
-    (FaultKind::ColonInValue, at, at + 1, None, Some(to_line_end(context, value)))
+    (FaultKind::ColonInValue, at, end, None, Some(to_token_end(context, value)))
 }
 
 /// Text where the next key, item or separator should be.

@@ -1,0 +1,163 @@
+//! `textDocument/completion`: what may stand at the cursor.
+//!
+//! The text around the cursor decides, line by line, not the tree: what is being typed is mostly no YAML yet.
+
+mod config;
+mod fork;
+mod names;
+
+use autofork::text::Span;
+use gen_lsp_types as lsp;
+
+use super::Refusal;
+use super::target::{floor, line_around};
+use crate::position::Text;
+use crate::view::{Content, View};
+
+/// The request.
+pub(crate) fn completion(
+    view: &View<'_>,
+    params: &lsp::CompletionParams,
+) -> Result<Option<lsp::CompletionResponse>, Refusal> {
+    let place = &params.text_document_position_params;
+    let Some(file) = view.file(&place.text_document.uri) else { return Ok(None) };
+    let cursor = Cursor::new(&file.text, file.text.offset(place.position));
+    let offers = match &file.content {
+        Content::Fork(compiled) => fork::offers(&file, compiled, &cursor),
+        Content::Config(_) => config::offers(&file, &cursor),
+    };
+    let items = offers.into_iter().enumerate();
+    let items = items.map(|(index, offer)| offer.item(index, &file.text, view.shared.client.snippets.is_there()));
+    Ok(Some(lsp::CompletionResponse::CompletionItemList(items.collect())))
+}
+
+/// The line at the cursor.
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) offset: usize,
+    pub(crate) line: Span,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(text: &'a Text, offset: usize) -> Self {
+        let text = text.as_str();
+        let offset = floor(text, offset);
+        Self { text, offset, line: line_around(text, offset) }
+    }
+
+    /// The line up to the cursor.
+    pub(crate) fn before(&self) -> &'a str {
+        &self.text[self.line.start()..self.offset]
+    }
+
+    /// The line from the cursor on.
+    pub(crate) fn after(&self) -> &'a str {
+        &self.text[self.offset..self.line.end()]
+    }
+
+    /// The word around the cursor, if it began `back` bytes before it and goes on over letters that `belongs` knows.
+    pub(crate) fn word(&self, back: usize, belongs: fn(char) -> bool) -> Span {
+        let rest = self.after();
+        let length = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
+        Span::new(self.offset - back, self.offset + length)
+    }
+}
+
+/// Letters of keys, names and values.
+pub(crate) fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '%' | '.' | '/')
+}
+
+/// Something that may stand at the cursor.
+pub(crate) struct Offer {
+    label: String,
+    kind: lsp::CompletionItemKind,
+    detail: String,
+    docs: String,
+    /// What it replaces.
+    span: Span,
+    insert: String,
+    is_snippet: bool,
+}
+
+impl Offer {
+    pub(crate) fn new(label: impl Into<String>, kind: lsp::CompletionItemKind, span: Span) -> Self {
+        let label = label.into();
+        let insert = label.clone();
+        Self { label, kind, detail: String::new(), docs: String::new(), span, insert, is_snippet: false }
+    }
+
+    pub(crate) fn inserts(mut self, text: impl Into<String>) -> Self {
+        self.insert = text.into();
+        self
+    }
+
+    /// A text with places to fill in, `$1` and `${2:like this}`.
+    pub(crate) fn snippet(mut self, text: impl Into<String>) -> Self {
+        self.insert = text.into();
+        self.is_snippet = true;
+        self
+    }
+
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = detail.into();
+        self
+    }
+
+    pub(crate) fn docs(mut self, docs: impl Into<String>) -> Self {
+        self.docs = docs.into();
+        self
+    }
+
+    fn item(self, index: usize, text: &Text, snippets: bool) -> lsp::CompletionItem {
+        let present = |text: String| (!text.is_empty()).then_some(text);
+        let markdown =
+            |value| lsp::Documentation::MarkupContent(lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value });
+        let new_text = if self.is_snippet && !snippets { plain(&self.insert) } else { self.insert };
+        let edit = lsp::TextEdit { range: text.range(self.span), new_text };
+        lsp::CompletionItem {
+            filter_text: Some(self.label.clone()),
+            label: self.label,
+            kind: Some(self.kind),
+            detail: present(self.detail),
+            documentation: present(self.docs).map(markdown),
+            sort_text: Some(format!("{index:04}")),
+            insert_text_format: Some(if self.is_snippet && snippets {
+                lsp::InsertTextFormat::Snippet
+            } else {
+                lsp::InsertTextFormat::PlainText
+            }),
+            text_edit: Some(lsp::CompletionItemTextEdit::TextEdit(edit)),
+            ..Default::default()
+        }
+    }
+}
+
+/// A snippet's text without its places.
+fn plain(snippet: &str) -> String {
+    let mut text = String::new();
+    let mut rest = snippet;
+    while let Some(at) = rest.find('$') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(inner) = rest.strip_prefix('{') {
+            let end = inner.find('}').unwrap_or(inner.len());
+            text.push_str(inner[..end].split_once(':').map_or("", |(_, words)| words));
+            rest = inner.get(end + 1..).unwrap_or("");
+        } else {
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        }
+    }
+    text.push_str(rest);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_reads_well_without_its_places() {
+        assert_eq!(plain("a: ${1:b}\n$0c $2"), "a: b\nc ");
+    }
+}

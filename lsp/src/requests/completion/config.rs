@@ -1,0 +1,107 @@
+//! Completion in a configuration file.
+
+use std::collections::HashSet;
+
+use autofork::compile::rules;
+use autofork::syntax::envelope;
+use autofork::text::Span;
+use gen_lsp_types::CompletionItemKind as Kind;
+
+use super::{Cursor, Offer, fork, is_word, names};
+use crate::requests::target::table_at;
+use crate::requests::words::{CONFIG, DURATIONS};
+use crate::view::File;
+
+/// Tables; all else is a value.
+const TABLES: [&str; 2] = ["tag_throttles", "lint"];
+
+/// Levels of rules.
+const LEVELS: [&str; 4] = ["off", "hint", "warn", "error"];
+
+/// What may stand at the cursor.
+pub(super) fn offers(file: &File<'_>, cursor: &Cursor<'_>) -> Vec<Offer> {
+    let before = cursor.before();
+    if let Some(at) = before.find('#') {
+        return fork::in_comment(cursor, at);
+    }
+    let table = table_at(cursor.text, cursor.line.start());
+    if let Some(typed) = before.trim_start().strip_prefix('[').filter(|_| !before.contains('=')) {
+        let rest = cursor.after().len();
+        let span = Span::new(cursor.offset - typed.len() - 1, cursor.offset + rest);
+        return TABLES
+            .iter()
+            .map(|name| Offer::new(format!("[{name}]"), Kind::Module, span).docs(docs(name)))
+            .collect();
+    }
+    match before.split_once('=') {
+        Some((key, typed)) => values(file, cursor, table, key.trim(), typed),
+        None => keys(file, cursor, table),
+    }
+}
+
+fn docs(key: &str) -> String {
+    CONFIG.get(key).cloned().unwrap_or_default()
+}
+
+fn keys(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>) -> Vec<Offer> {
+    let before = cursor.before();
+    let span = cursor.word(before.trim_start().len(), is_word);
+    let has_value = cursor.text[span.end()..cursor.line.end()].contains('=');
+    let lines = envelope::lines(cursor.text, Span::new(0, cursor.text.len()));
+    let others = lines.filter(|line| line.start() != cursor.line.start());
+    let used: HashSet<&str> =
+        others.filter_map(|line| line.of(cursor.text).split_once('=')).map(|(key, _)| key.trim()).collect();
+    let offer = |name: &str, docs: String, snippet: &str| {
+        let offer = Offer::new(name, Kind::Property, span).docs(docs);
+        if has_value { offer } else { offer.snippet(snippet.replace("{}", name)) }
+    };
+    match table {
+        Some("lint") => {
+            let free = rules::ALL.iter().filter(|rule| !used.contains(rule.name));
+            free.map(|rule| offer(rule.name, rule.documentation(), "{} = \"${1:off}\"")).collect()
+        }
+        Some("tag_throttles") => {
+            let free = names::tags(file.linkage).into_iter().filter(|tag| !used.contains(tag));
+            free.map(|tag| offer(tag, String::new(), "{} = \"${1:30m}\"")).collect()
+        }
+        Some(_) => Vec::new(),
+        None => {
+            let free = CONFIG.keys().filter(|key| !used.contains(key.as_str()));
+            let mut offers: Vec<Offer> = free
+                .clone()
+                .filter(|key| !TABLES.contains(&key.as_str()))
+                .map(|key| offer(key, docs(key), sample(key)))
+                .collect();
+            let tables = TABLES.iter().filter(|name| !cursor.text.contains(&format!("[{name}]")));
+            offers.extend(tables.map(|name| Offer::new(format!("[{name}]"), Kind::Module, span).docs(docs(name))));
+            offers
+        }
+    }
+}
+
+fn sample(key: &str) -> &'static str {
+    match key {
+        "enable_tags" | "disable_tags" => "{} = [\"$1\"]",
+        "background_hold" | "wake_in_plan_mode" => "{} = ${1:true}",
+        _ => "{} = \"${1:30m}\"",
+    }
+}
+
+fn values(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>, key: &str, typed: &str) -> Vec<Offer> {
+    let typed = typed.rsplit(['[', ',']).next().unwrap_or(typed).trim_start();
+    let quote = if typed.starts_with('"') { "" } else { "\"" };
+    let word = typed.trim_start_matches('"');
+    let span = cursor.word(word.len(), is_word);
+    let closing = if cursor.text[span.end()..].starts_with('"') { "" } else { "\"" };
+    let text = |value: &str| Offer::new(value, Kind::Value, span).inserts(format!("{quote}{value}{closing}"));
+    match (table, key) {
+        (Some("lint"), _) => LEVELS.iter().map(|level| text(level)).collect(),
+        (None, "background_hold" | "wake_in_plan_mode") => {
+            ["true", "false"].iter().map(|value| Offer::new(*value, Kind::Value, span)).collect()
+        }
+        (None, "enable_tags" | "disable_tags") => names::tags(file.linkage).into_iter().map(text).collect(),
+        (Some("tag_throttles"), _) => DURATIONS.iter().map(|value| text(value)).collect(),
+        (None, key) if CONFIG.contains_key(key) => DURATIONS.iter().map(|value| text(value)).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,204 @@
+//! Completion in a fork file.
+
+use std::collections::HashSet;
+
+use autofork::compile::{CompiledFile, rules, spell};
+use autofork::syntax::envelope;
+use autofork::text::Span;
+use gen_lsp_types::CompletionItemKind as Kind;
+
+use super::names;
+use super::{Cursor, Offer, is_word};
+use crate::requests::hover::summary;
+use crate::requests::words::{DURATIONS, FRONTMATTER, MOMENTS};
+use crate::view::File;
+
+/// A whole fork, for an empty file.
+const STARTER: &str = "---\nfork: true\ndescription: ${1:What it is for}\nrun_on:\n  - ${2:idle: 15m}\nthrottle: ${3:1h}\n---\n${0:What to do, and what to report.}\n";
+
+/// What may stand at the cursor.
+pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<Offer> {
+    let Some(opening) = compiled.file.opening() else {
+        let blank = cursor.text.trim().is_empty() || "---".starts_with(cursor.text.trim());
+        return if blank { vec![starter(cursor)] } else { Vec::new() };
+    };
+    if cursor.line.start() <= opening.start() {
+        let is_all = cursor.text[opening.end()..].trim().is_empty();
+        return if is_all { vec![starter(cursor)] } else { Vec::new() };
+    }
+    let end = compiled.file.closing().map_or(cursor.text.len(), Span::start);
+    if cursor.line.start() >= end && compiled.file.closing().is_some() {
+        return Vec::new();
+    }
+    let frontmatter = Span::new(opening.end(), end);
+    let before = cursor.before();
+    if let Some(at) = comment(before) {
+        return in_comment(cursor, at);
+    }
+    if !before.contains(':') && !before.starts_with([' ', '\t', '-', '[']) {
+        return keys(cursor, frontmatter);
+    }
+    let Some(key) = enclosing_key(cursor, frontmatter) else { return Vec::new() };
+    match key {
+        "fork" | "overlap" => values(cursor, &["true", "false"]),
+        "throttle" => values(cursor, &DURATIONS),
+        "run_on" => moments(cursor),
+        "after" => after(file, compiled, cursor),
+        "tags" => tags(file, compiled, cursor),
+        _ => Vec::new(),
+    }
+}
+
+fn starter(cursor: &Cursor<'_>) -> Offer {
+    let span = Span::new(0, cursor.text.len());
+    Offer::new("fork", Kind::Snippet, span).snippet(STARTER).detail("a whole fork")
+}
+
+/// Where the comment before the cursor begins.
+fn comment(before: &str) -> Option<usize> {
+    before.match_indices('#').map(|(at, _)| at).find(|at| *at == 0 || before[..*at].ends_with([' ', '\t']))
+}
+
+/// Names of rules in a suppression, or a suppression.
+pub(super) fn in_comment(cursor: &Cursor<'_>, at: usize) -> Vec<Offer> {
+    let words = &cursor.before()[at..];
+    let Some((_, list)) = words.split_once("allow(") else {
+        let span = Span::new(cursor.line.start() + at, cursor.offset);
+        let suppression = Offer::new("# autofork: allow()", Kind::Snippet, span);
+        return vec![
+            suppression.snippet("# autofork: allow(${1:rule-name}) ${0:reason}").detail("switch a rule off here"),
+        ];
+    };
+    if list.contains(')') {
+        return Vec::new();
+    }
+    let typed = list.rsplit([',', ' ']).next().unwrap_or("");
+    let span = cursor.word(typed.len(), is_word);
+    let offer = |rule: &&autofork::diagnostic::Rule| {
+        Offer::new(rule.name, Kind::EnumMember, span).detail(rule.level.name()).docs(rule.documentation())
+    };
+    rules::ALL.iter().map(offer).collect()
+}
+
+/// Keys that are not there yet.
+fn keys(cursor: &Cursor<'_>, frontmatter: Span) -> Vec<Offer> {
+    let elsewhere = envelope::keys_at_line_start(cursor.text, frontmatter);
+    let used: HashSet<&str> = elsewhere
+        .filter(|(_, span)| span.start() < cursor.line.start() || span.start() > cursor.line.end())
+        .map(|(key, _)| key)
+        .collect();
+    let span = cursor.word(cursor.before().len(), is_word);
+    let has_colon = cursor.text[span.end()..].starts_with(':');
+    let order = ["fork", "description", "run_on", "throttle", "after", "overlap", "tags"];
+    let free = order.into_iter().filter(|key| !used.contains(key));
+    free.map(|key| {
+        let docs = FRONTMATTER.get(key).cloned().unwrap_or_default();
+        let offer = Offer::new(key, Kind::Property, span).docs(docs);
+        match key {
+            _ if has_colon => offer,
+            "fork" => offer.inserts("fork: true"),
+            "run_on" => offer.snippet("run_on:\n  - ${0:idle: 15m}"),
+            "overlap" => offer.inserts("overlap: true"),
+            "after" | "tags" => offer.snippet(format!("{key}: [$0]")),
+            _ => offer.snippet(format!("{key}: $0")),
+        }
+    })
+    .collect()
+}
+
+/// The key whose value the cursor is in.
+fn enclosing_key<'a>(cursor: &Cursor<'a>, frontmatter: Span) -> Option<&'a str> {
+    let lines = envelope::lines(cursor.text, Span::new(frontmatter.start(), cursor.line.end()));
+    lines.filter_map(|line| envelope::key_at_line_start(line.of(cursor.text))).last()
+}
+
+/// What is typed of the item that the cursor is in: what follows the last bracket, comma, dash or colon of the key.
+fn item<'a>(cursor: &Cursor<'a>) -> &'a str {
+    let before = cursor.before();
+    let value = if envelope::key_at_line_start(before).is_some() {
+        before.split_once(':').map_or("", |(_, value)| value)
+    } else {
+        before.trim_start()
+    };
+    let item = value.rsplit(['[', ',', '{']).next().unwrap_or(value).trim_start();
+    item.strip_prefix('-').unwrap_or(item).trim_start().trim_start_matches(['"', '\''])
+}
+
+/// Whether the cursor is right after a key, where a list still needs its brackets.
+fn is_unlisted(cursor: &Cursor<'_>) -> bool {
+    envelope::key_at_line_start(cursor.before()).is_some() && !cursor.before().contains('[')
+}
+
+fn values(cursor: &Cursor<'_>, values: &[&str]) -> Vec<Offer> {
+    let Some((_, typed)) = cursor.before().rsplit_once(':') else { return Vec::new() };
+    let lead = if typed.is_empty() { " " } else { "" };
+    let span = cursor.word(typed.trim_start().len(), is_word);
+    values.iter().map(|value| Offer::new(*value, Kind::Value, span).inserts(format!("{lead}{value}"))).collect()
+}
+
+fn moments(cursor: &Cursor<'_>) -> Vec<Offer> {
+    let item = item(cursor);
+    if let Some((moment, typed)) = item.split_once(':') {
+        let samples: &[&str] = match moment.trim() {
+            "idle" => &DURATIONS,
+            "context_used" => &["50%", "70%", "80%", "90%"],
+            "context_tokens" => &["100000", "150000", "500000"],
+            "context_left" => &["50000", "20000"],
+            _ => return Vec::new(),
+        };
+        let lead = if typed.is_empty() { " " } else { "" };
+        let span = cursor.word(typed.trim_start().len(), is_word);
+        let offer = |sample: &&str| Offer::new(*sample, Kind::Value, span).inserts(format!("{lead}{sample}"));
+        return samples.iter().map(offer).collect();
+    }
+    let span = cursor.word(item.len(), is_word);
+    let wrap = |text: String| if is_unlisted(cursor) { format!("{}[{text}]", gap(cursor)) } else { text };
+    let offer = |(name, sample, docs): &(&str, Option<&str>, &str)| {
+        let text = sample.map_or_else(|| (*name).to_owned(), |sample| format!("{name}: {sample}"));
+        Offer::new(text.clone(), Kind::Event, span).inserts(wrap(text)).docs(*docs)
+    };
+    MOMENTS.iter().map(offer).collect()
+}
+
+/// The blank that is missing between a colon and what follows.
+fn gap(cursor: &Cursor<'_>) -> &'static str {
+    if cursor.before().ends_with(':') { " " } else { "" }
+}
+
+fn after(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<Offer> {
+    let typed = item(cursor);
+    let span = cursor.word(typed.len(), is_word);
+    let taken =
+        compiled.file.after_names().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
+    let taken: HashSet<&str> = taken.map(|(name, _)| name.as_str()).collect();
+    let names = names::may_wait_for(file.linkage, &compiled.file.name, &taken);
+    let offer = |name: &autofork::ir::ForkName| {
+        let spelt = spell(name.as_str());
+        let text = if is_unlisted(cursor) { format!("{}[{spelt}]", gap(cursor)) } else { spelt };
+        let offer = Offer::new(name.as_str(), Kind::Reference, span).inserts(text);
+        match file.named(name) {
+            Some(listed) => offer
+                .detail(listed.fork.as_ref().and_then(|fork| fork.description.clone()).unwrap_or_default())
+                .docs(summary(listed, file.linkage)),
+            None => offer,
+        }
+    };
+    names.into_iter().map(offer).collect()
+}
+
+fn tags(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<Offer> {
+    let typed = item(cursor);
+    let span = cursor.word(typed.len(), is_word);
+    let taken =
+        compiled.file.tag_words().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
+    let taken: HashSet<&str> = taken.map(|(tag, _)| tag.as_str()).collect();
+    // The word at the cursor is a tag of this file only because it is being typed.
+    let here = span.of(cursor.text);
+    let free = names::tags(file.linkage).into_iter().filter(|tag| !taken.contains(tag) && *tag != here);
+    free.map(|tag| {
+        let spelt = spell(tag);
+        let text = if is_unlisted(cursor) { format!("{}[{spelt}]", gap(cursor)) } else { spelt };
+        Offer::new(tag, Kind::Keyword, span).inserts(text)
+    })
+    .collect()
+}

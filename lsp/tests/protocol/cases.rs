@@ -1,0 +1,205 @@
+//! Every case of the compiler, seen through the server.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autofork::db::Workspace;
+use autofork::diagnostic::Level;
+use autofork::ir::LaunchDir;
+use autofork::project::{Memory, UserDirs};
+use autofork::text::{Source, Span};
+use autofork_lsp::uri;
+use serde_json::{Value, json};
+
+use crate::client::{Client, able, pulling};
+
+#[path = "../../../tests/support/cases.rs"]
+mod data;
+
+const PROJECT: &str = "/home/me/project";
+
+fn user() -> UserDirs {
+    UserDirs::new(None, Some("/home/me".into()), None)
+}
+
+/// The files of every case, in a project of their own each.
+fn projects() -> Vec<(String, Memory, Vec<PathBuf>)> {
+    let documents = [include_str!("../../../tests/cases/forks.md"), include_str!("../../../tests/cases/config.md")];
+    let mut projects = Vec::new();
+    for case in documents.into_iter().flat_map(data::cases) {
+        let mut files = Memory::default();
+        files.write(format!("{PROJECT}/LOG.md"), "");
+        files.write(format!("{PROJECT}/.autofork/forks/.keep"), "");
+        let mut paths = Vec::new();
+        for (path, bytes) in &case.files {
+            let (base, path) = match path.strip_prefix("user/") {
+                Some(path) => (Path::new("/home/me/.autofork"), path),
+                None => (Path::new("/home/me/project/.autofork"), path.as_str()),
+            };
+            let path = if path == "config.toml" { base.join(path) } else { base.join("forks").join(path) };
+            files.write(path.clone(), bytes.as_slice());
+            paths.push(path);
+        }
+        projects.push((case.title, files, paths));
+    }
+    assert!(projects.len() > 50, "the cases were not found");
+    projects
+}
+
+/// One finding, as far as both sides say it.
+type Finding = (PathBuf, String, String, [usize; 4], String, usize);
+
+/// What the compiler finds, as `check` does: its byte places as lines and columns in UTF-16.
+fn checked(files: &Memory) -> BTreeSet<Finding> {
+    let mut workspace = Workspace::new(Arc::new(files.clone()));
+    let loaded = workspace.load(&LaunchDir::new(PROJECT), &user());
+    let mut found: Vec<Finding> = Vec::new();
+    for one in &loaded.diagnostics {
+        let place = loaded.sources.get(&one.path).map_or([0; 4], |source| place(source, one.span));
+        let message = match &one.help {
+            Some(help) => format!("{}\n{help}", one.message),
+            None => one.message.clone(),
+        };
+        let level = level(one.level);
+        found.push((
+            one.path.to_path_buf(),
+            one.rule.name.to_owned(),
+            level.to_owned(),
+            place,
+            message,
+            one.labels.len(),
+        ));
+    }
+    found.into_iter().collect()
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Error => "1",
+        Level::Warn => "2",
+        Level::Hint => "4",
+    }
+}
+
+fn place(source: &Source, span: Span) -> [usize; 4] {
+    let at = |offset: usize| {
+        let line = source.line_of(offset);
+        let start = source.line_span(line).start();
+        let words = source.text().get(start..offset).unwrap_or("");
+        let words = if line == 0 { words.trim_start_matches('\u{feff}') } else { words };
+        [line, words.encode_utf16().count()]
+    };
+    let (start, end) = (at(span.start()), at(span.end()));
+    [start[0], start[1], end[0], end[1]]
+}
+
+fn shown(path: &Path, found: &Value) -> Finding {
+    let number =
+        |pointer: &str| usize::try_from(found.pointer(pointer).and_then(Value::as_u64).expect("a number")).unwrap();
+    (
+        path.to_path_buf(),
+        found["code"].as_str().expect("a rule").to_owned(),
+        found["severity"].to_string(),
+        [
+            number("/range/start/line"),
+            number("/range/start/character"),
+            number("/range/end/line"),
+            number("/range/end/character"),
+        ],
+        found["message"].as_str().expect("words").to_owned(),
+        found["relatedInformation"].as_array().map_or(0, Vec::len),
+    )
+}
+
+#[test]
+fn the_server_finds_what_check_finds_whether_it_pushes_or_is_asked() {
+    for (title, files, _) in projects() {
+        let wanted = checked(&files);
+        let mut client = Client::in_memory(Arc::new(files.clone()), user());
+        client.initialize(&able(), &[Path::new(PROJECT)]);
+        let pushed = client.everything();
+        let pushed: BTreeSet<Finding> =
+            pushed.iter().flat_map(|(path, found)| found.iter().map(|found| shown(path, found))).collect();
+        assert_eq!(pushed, wanted, "{title}");
+
+        let mut client = Client::in_memory(Arc::new(files), user());
+        client.initialize(&pulling(), &[Path::new(PROJECT)]);
+        let answer = client.request("workspace/diagnostic", json!({ "previousResultIds": [] })).expect("an answer");
+        let mut asked = BTreeSet::new();
+        for report in answer["items"].as_array().expect("a list") {
+            let path = uri::to_path(&report["uri"].as_str().expect("a URI").into()).expect("a path");
+            asked.extend(report["items"].as_array().expect("a list").iter().map(|found| shown(&path, found)));
+            let alone = client.about("textDocument/diagnostic", &path);
+            assert_eq!(alone["items"], report["items"], "{title}");
+        }
+        assert_eq!(asked, wanted, "{title}");
+    }
+}
+
+/// Requests about one place.
+const PLACES: [&str; 6] = [
+    "textDocument/hover",
+    "textDocument/completion",
+    "textDocument/definition",
+    "textDocument/prepareRename",
+    "textDocument/references",
+    "textDocument/codeAction",
+];
+
+/// Requests about one document.
+const DOCUMENTS: [&str; 6] = [
+    "textDocument/documentSymbol",
+    "textDocument/foldingRange",
+    "textDocument/documentLink",
+    "textDocument/semanticTokens/full",
+    "textDocument/formatting",
+    "textDocument/diagnostic",
+];
+
+#[test]
+fn every_request_at_every_place_of_every_case_is_answered() {
+    let mut asked = 0;
+    for (title, files, paths) in projects() {
+        let texts: BTreeMap<&PathBuf, String> = paths
+            .iter()
+            .map(|path| {
+                let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
+                (path, String::from_utf8_lossy(&bytes).into_owned())
+            })
+            .collect();
+        let mut client = Client::in_memory(Arc::new(files.clone()), user()).reads_all();
+        client.initialize(&able(), &[Path::new(PROJECT)]);
+        for (path, text) in &texts {
+            let uri = uri::of_path(path);
+            for method in DOCUMENTS {
+                let params =
+                    json!({ "textDocument": { "uri": uri }, "options": { "tabSize": 2, "insertSpaces": true } });
+                client.request(method, params).unwrap_or_else(|error| panic!("{title}: {method}: {error:?}"));
+            }
+            let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9999, "character": 0 } });
+            let hints = json!({ "textDocument": { "uri": uri }, "range": whole });
+            client.request("textDocument/inlayHint", hints).expect("hints");
+            // A text of a megabyte has no surprises after its first lines.
+            let lines = text.split_inclusive(['\n', '\r']).take(60).map(|line| line.encode_utf16().count().min(120));
+            for (line, length) in lines.chain([1]).enumerate() {
+                for character in 0..=length + 1 {
+                    let place = json!({ "line": line, "character": character });
+                    for method in PLACES {
+                        let params = json!({
+                            "textDocument": { "uri": uri },
+                            "position": place,
+                            "range": { "start": place, "end": place },
+                            "context": { "diagnostics": [], "includeDeclaration": true, "triggerKind": 1 },
+                        });
+                        client.request(method, params).unwrap_or_else(|error| panic!("{title}: {method}: {error:?}"));
+                        asked += 1;
+                    }
+                    let params = json!({ "textDocument": { "uri": uri }, "positions": [place] });
+                    client.request("textDocument/selectionRange", params).expect("an answer");
+                }
+            }
+        }
+    }
+    assert!(asked > 10_000, "{asked} is not every place");
+}

@@ -1,0 +1,192 @@
+//! Diagnostics: pushed, asked for, across files, and gone when they should be.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use autofork_lsp::{Options, uri};
+use serde_json::{Value, json};
+
+use crate::client::{Client, able, fork, memory, pulling, started, user};
+
+const CLEAN: &str = "---\nfork: true\n---\nTidy.\n";
+
+#[test]
+fn an_edit_in_one_file_reaches_the_files_that_depend_on_it() {
+    let mut client = started(&[("a.md", "---\nfork: true\nafter: [b]\n---\nTidy.\n"), ("b.md", CLEAN)]);
+    assert!(client.everything().is_empty());
+    client.open(&fork("b.md"), CLEAN);
+    client.change(&fork("b.md"), "---\nfork: true\nafter: [a]\n---\nTidy.\n");
+    let found = client.found(&fork("a.md"));
+    assert_eq!(found[0]["code"], "dependency-cycle");
+    let related = found[0]["relatedInformation"].as_array().expect("the other places of the cycle");
+    assert!(related.iter().any(|place| place["location"]["uri"] == json!(uri::of_path(&fork("b.md")))));
+    client.change(&fork("b.md"), "---\nfork: true\n---\nTidy.\n");
+    assert!(client.everything().is_empty());
+}
+
+#[test]
+fn only_files_with_news_are_published() {
+    let mut client = started(&[("a.md", "---\nfork: true\nx: 1\n---\nA.\n"), ("b.md", CLEAN)]);
+    client.open(&fork("b.md"), CLEAN);
+    client.everything();
+    client.change(&fork("b.md"), "---\nfork: true\n---\nTidy up.\n");
+    assert_eq!(client.news().into_iter().collect::<Vec<_>>(), [fork("b.md")]);
+}
+
+#[test]
+fn configuration_that_is_not_saved_counts() {
+    let mut client = started(&[("a.md", CLEAN), ("config.toml", "")]);
+    client.open(&fork("config.toml"), "");
+    assert!(client.everything().is_empty());
+    client.change(&fork("config.toml"), "default_idle_deadline = 0\n");
+    assert!(client.rules(&fork("a.md")).contains(&"idle-disabled".to_owned()));
+    client.change(
+        &fork("config.toml"),
+        "default_idle_deadline = 0\n[lint]\nidle-disabled = \"off\"\nnever-fires = \"off\"\n",
+    );
+    assert!(client.rules(&fork("a.md")).is_empty());
+    assert!(client.rules(&fork("config.toml")).is_empty());
+}
+
+#[test]
+fn other_files_are_left_alone() {
+    let mut client = started(&[]);
+    for path in ["/p/README.md", "/p/docs/forks/x.md", "/p/config.toml", "/p/.autofork/notes.md"] {
+        client.open(Path::new(path), "---\nfork: yes\nthrotle: x\n");
+        assert!(client.found(Path::new(path)).is_empty());
+        assert_eq!(client.at("textDocument/hover", Path::new(path), 0, 0), Value::Null);
+    }
+    assert!(client.news().is_empty(), "not even word that they are clean");
+}
+
+#[test]
+fn a_file_that_was_never_saved_is_a_fork() {
+    let mut client = started(&[("a.md", "---\nfork: true\nafter: [new]\n---\nTidy.\n")]);
+    assert_eq!(client.rules(&fork("a.md")), ["unknown-fork"]);
+    client.open(&fork("new.md"), CLEAN);
+    assert!(client.rules(&fork("a.md")).is_empty());
+    assert!(client.rules(&fork("new.md")).is_empty());
+    client.close(&fork("new.md"));
+    assert_eq!(client.rules(&fork("a.md")), ["unknown-fork"], "it is gone again");
+}
+
+#[test]
+fn files_that_change_on_disk_are_noticed() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("p");
+    let path = project.join(".autofork/forks/a.md");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, "---\nfork: true\nx: 1\n---\nTidy.\n").unwrap();
+    let mut client = Client::in_memory(Arc::new(autofork::project::Disk), user());
+    client.initialize(&able(), &[&project]);
+    assert_eq!(client.rules(&path), ["unknown-key"]);
+    std::fs::write(&path, CLEAN).unwrap();
+    client.watched(&[&path]);
+    assert!(client.rules(&path).is_empty());
+    std::fs::write(&path, b"---\nfork: true\n\xff\n---\nTidy.\n").unwrap();
+    client.watched(&[&path]);
+    assert_eq!(client.rules(&path), ["invalid-encoding"]);
+    std::fs::remove_file(&path).unwrap();
+    client.watched(&[&path]);
+    assert!(client.rules(&path).is_empty(), "what is gone has no squiggles");
+}
+
+#[test]
+fn unused_things_are_tagged_as_such() {
+    let mut client = started(&[("a.md", "---\nfork: true\nmodel: x\n---\nTidy.\n")]);
+    let found = client.found(&fork("a.md"));
+    assert_eq!((&found[0]["code"], &found[0]["tags"]), (&json!("ignored-key"), &json!([1])));
+}
+
+#[test]
+fn folders_come_and_go() {
+    let mut memory = autofork::project::Memory::default();
+    for project in ["/p", "/q"] {
+        memory.write(format!("{project}/.autofork/forks/a.md"), "---\nfork: true\nx: 1\n---\nTidy.\n");
+    }
+    let mut client = Client::in_memory(Arc::new(memory), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    let other = Path::new("/q/.autofork/forks/a.md");
+    assert_eq!(client.rules(&fork("a.md")), ["unknown-key"]);
+    assert!(client.rules(other).is_empty());
+    let folder = |path: &str| json!([{ "uri": format!("file://{path}"), "name": path }]);
+    let change = json!({ "event": { "added": folder("/q"), "removed": folder("/p") } });
+    client.notify("workspace/didChangeWorkspaceFolders", change);
+    assert_eq!(client.rules(other), ["unknown-key"]);
+    assert!(client.rules(&fork("a.md")).is_empty());
+}
+
+#[test]
+fn two_folders_that_see_the_same_forks_report_each_finding_once() {
+    let mut memory = autofork::project::Memory::default();
+    memory.write("/p/.autofork/forks/a.md", "---\nfork: true\nx: 1\n---\nTidy.\n");
+    memory.write("/p/inner/.autofork/forks/b.md", CLEAN);
+    let mut client = Client::in_memory(Arc::new(memory), user());
+    client.initialize(&able(), &[Path::new("/p"), Path::new("/p/inner"), Path::new("/p")]);
+    assert_eq!(client.rules(&fork("a.md")), ["unknown-key"]);
+}
+
+#[test]
+fn a_client_may_ask_instead() {
+    let mut client =
+        Client::in_memory(memory(&[("a.md", "---\nfork: true\nx: 1\n---\nTidy.\n"), ("b.md", CLEAN)]), user());
+    let answer = client.initialize(&pulling(), &[Path::new("/p")]);
+    assert_eq!(answer["capabilities"]["diagnosticProvider"]["workspaceDiagnostics"], true);
+    let report = client.about("textDocument/diagnostic", &fork("a.md"));
+    assert_eq!((&report["kind"], &report["items"][0]["code"]), (&json!("full"), &json!("unknown-key")));
+    let document = json!({ "uri": uri::of_path(&fork("a.md")) });
+    let again = json!({ "textDocument": document, "previousResultId": report["resultId"] });
+    assert_eq!(client.request("textDocument/diagnostic", again).unwrap()["kind"], "unchanged");
+
+    let all = client.request("workspace/diagnostic", json!({ "previousResultIds": [] })).unwrap();
+    assert_eq!(all["items"].as_array().unwrap().len(), 1, "files without findings need no word");
+    client.open(&fork("a.md"), CLEAN);
+    let known = json!([{ "uri": uri::of_path(&fork("a.md")), "value": report["resultId"] }]);
+    let all = client.request("workspace/diagnostic", json!({ "previousResultIds": known })).unwrap();
+    assert_eq!(all["items"][0]["items"], json!([]), "what is clean now is said to be");
+    assert!(client.news().is_empty(), "nothing is pushed to who asks");
+}
+
+#[test]
+fn a_client_that_asks_is_told_when_other_files_are_affected() {
+    let files = [("a.md", "---\nfork: true\nafter: [b]\n---\nTidy.\n"), ("b.md", CLEAN)];
+    let mut client = Client::in_memory(memory(&files), user());
+    client.initialize(&pulling(), &[Path::new("/p")]);
+    client.open(&fork("b.md"), CLEAN);
+    client.settle();
+    client.asked.clear();
+    client.change(&fork("b.md"), "---\nfork: true\nx: 1\n---\nTidy.\n");
+    client.settle();
+    assert!(client.asked.is_empty(), "it asks about what it edits by itself");
+    client.change(&fork("b.md"), "---\nfork: false\n---\nTidy.\n");
+    client.settle();
+    assert_eq!(client.asked.is_empty(), client.about("textDocument/diagnostic", &fork("a.md"))["items"] == json!([]));
+}
+
+#[test]
+fn an_edit_runs_only_what_it_must() {
+    let ran: Arc<Mutex<Vec<String>>> = Arc::default();
+    let log = ran.clone();
+    let observer: autofork::db::Observer = Arc::new(move |name: &str| log.lock().unwrap().push(name.to_owned()));
+    let texts: Vec<(String, String)> = (0..20).map(|n| (format!("f{n}.md"), CLEAN.to_owned())).collect();
+    let files: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut client = Client::observed(Options { fs: memory(&files), user: user(), observer: Some(observer) });
+    client.initialize(&able(), &[Path::new("/p")]);
+    client.open(&fork("f3.md"), CLEAN);
+    client.everything();
+    let ran_since = || {
+        let mut ran = std::mem::take(&mut *ran.lock().unwrap());
+        ran.sort();
+        ran
+    };
+    ran_since();
+    client.change(&fork("f3.md"), "---\nfork: true\n---\nTidy up.\n");
+    client.everything();
+    assert_eq!(ran_since(), ["compiled"], "words of a body concern nobody else");
+    client.change(&fork("f3.md"), "---\nfork: true\nx: 1\n---\nTidy up.\n");
+    client.everything();
+    assert_eq!(ran_since(), ["compiled", "linked"], "no other file is compiled");
+    client.at("textDocument/hover", &fork("f3.md"), 1, 1);
+    client.about("textDocument/documentSymbol", &fork("f4.md"));
+    assert!(ran_since().is_empty(), "requests compile nothing");
+}

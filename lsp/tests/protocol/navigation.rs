@@ -1,0 +1,143 @@
+//! Definition, references, rename, symbols, folding, selection and links.
+
+use std::path::Path;
+
+use autofork_lsp::uri;
+use serde_json::{Value, json};
+
+use crate::actions::edited;
+use crate::client::{Client, able, fork, memory, started, user};
+
+const A: &str = "---\nfork: true\nafter: [b, 'b']\n---\nRead notes.md and [it](../../DOC.md).\n";
+const B: &str = "---\nfork: true\n---\n# One\n\nTidy.\n\n## Two\n\nMore.\n";
+const C: &str = "---\nfork: true\nafter:\n  - b\n  - gone\n---\nTidy.\n";
+
+fn client() -> Client {
+    let mut client = started(&[
+        ("a.md", A),
+        ("b.md", B),
+        ("c.md", C),
+        ("notes.md", "Notes."),
+        ("deep/FORK.md", "---\nfork: true\n---\nTidy.\n"),
+    ]);
+    client.everything();
+    client
+}
+
+fn document(path: &Path) -> Value {
+    json!({ "uri": uri::of_path(path) })
+}
+
+fn rename(client: &mut Client, path: &str, line: u32, character: u32, name: &str) -> Result<Value, (i32, String)> {
+    let place = json!({ "line": line, "character": character });
+    let params = json!({ "textDocument": document(&fork(path)), "position": place, "newName": name });
+    client.request("textDocument/rename", params)
+}
+
+#[test]
+fn a_name_leads_to_its_fork_and_a_file_to_itself() {
+    let mut client = client();
+    let found = client.at("textDocument/definition", &fork("a.md"), 2, 8);
+    assert_eq!(found["uri"], json!(uri::of_path(&fork("b.md"))));
+    assert_eq!(client.at("textDocument/definition", &fork("c.md"), 4, 5), Value::Null, "there is no such fork");
+    let found = client.at("textDocument/definition", &fork("a.md"), 4, 6);
+    assert_eq!(found["uri"], json!(uri::of_path(&fork("notes.md"))));
+}
+
+#[test]
+fn references_are_found_in_all_files() {
+    let mut client = client();
+    let params = json!({ "textDocument": document(&fork("b.md")), "position": { "line": 0, "character": 0 }, "context": { "includeDeclaration": false } });
+    let found = client.request("textDocument/references", params).unwrap();
+    assert_eq!(found.as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_rename_moves_the_file_and_changes_every_name() {
+    let mut client = client();
+    let edit = rename(&mut client, "b.md", 0, 0, "groom todos").unwrap();
+    assert_eq!(edited(A, &fork("a.md"), &edit), A.replace("[b, 'b']", "[groom todos, groom todos]"));
+    assert_eq!(edited(C, &fork("c.md"), &edit), C.replace("- b\n", "- groom todos\n"));
+    let moved = edit["documentChanges"].as_array().unwrap().iter().find(|change| change["kind"] == "rename").unwrap();
+    assert_eq!(moved["newUri"], json!(uri::of_path(&fork("groom todos.md"))));
+    assert_eq!(rename(&mut client, "a.md", 2, 8, "groom todos").unwrap(), edit, "from where it is named too");
+    let edit = rename(&mut client, "deep/FORK.md", 0, 0, "deeper").unwrap();
+    assert_eq!(edit["documentChanges"][0]["oldUri"], json!(uri::of_path(&fork("deep"))), "the folder is its name");
+}
+
+#[test]
+fn renames_that_cannot_be_are_refused() {
+    let mut client = client();
+    for (name, why) in [
+        ("a", "already"),
+        ("notes", "already"),
+        ("x/y", "no good name"),
+        ("", "no good name"),
+        (".x", "no good name"),
+    ] {
+        let (code, message) = rename(&mut client, "b.md", 0, 0, name).unwrap_err();
+        assert!(code == -32803 && message.contains(why), "{name}: {message}");
+    }
+    assert!(rename(&mut client, "b.md", 4, 0, "x").unwrap_err().1.contains("no fork's name"));
+    assert_eq!(rename(&mut client, "b.md", 0, 0, "b").unwrap(), Value::Null);
+
+    let mut client = Client::in_memory(memory(&[("b.md", B)]), user());
+    client.initialize(&json!({}), &[Path::new("/p")]);
+    assert!(rename(&mut client, "b.md", 0, 0, "x").unwrap_err().1.contains("cannot rename files"));
+}
+
+#[test]
+fn a_file_that_the_client_renames_takes_its_names_along() {
+    let mut client = client();
+    let rename =
+        json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("x.md")) }] });
+    let edit = client.request("workspace/willRenameFiles", rename).unwrap();
+    assert!(edited(C, &fork("c.md"), &edit).contains("- x\n"));
+    let taken =
+        json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("a.md")) }] });
+    assert_eq!(client.request("workspace/willRenameFiles", taken).unwrap(), Value::Null);
+}
+
+#[test]
+fn symbols_links_and_folds() {
+    let mut client = client();
+    let symbols = client.about("textDocument/documentSymbol", &fork("b.md"));
+    let names: Vec<_> =
+        symbols[0]["children"].as_array().unwrap().iter().map(|child| child["name"].clone()).collect();
+    assert_eq!((&symbols[0]["name"], names), (&json!("b"), vec![json!("fork"), json!("One"), json!("Two")]));
+    let found = client.request("workspace/symbol", json!({ "query": "DP" })).unwrap();
+    assert_eq!(found[0]["name"], "deep");
+    let links = client.about("textDocument/documentLink", &fork("a.md"));
+    assert_eq!(links[0]["target"], json!(uri::of_path(&fork("notes.md"))));
+    assert_eq!(links.as_array().unwrap().len(), 1, "a file that is not there is no link");
+    let folds = client.about("textDocument/foldingRange", &fork("b.md"));
+    let pairs: Vec<_> =
+        folds.as_array().unwrap().iter().map(|fold| (fold["startLine"].clone(), fold["endLine"].clone())).collect();
+    assert_eq!(pairs, [(json!(0), json!(2)), (json!(3), json!(9)), (json!(7), json!(9))]);
+}
+
+#[test]
+fn a_selection_grows_from_the_word_to_the_whole() {
+    let mut client = client();
+    let params = json!({ "textDocument": document(&fork("c.md")), "positions": [{ "line": 3, "character": 4 }] });
+    let answer = client.request("textDocument/selectionRange", params).unwrap();
+    let mut range = &answer[0];
+    let mut starts = Vec::new();
+    while range.is_object() {
+        starts.push(range["range"]["start"]["line"].as_u64().unwrap());
+        range = &range["parent"];
+    }
+    assert!(starts.len() >= 5 && starts[0] == 3 && *starts.last().unwrap() == 0, "{starts:?}");
+}
+
+#[test]
+fn symbols_of_configuration() {
+    let mut client =
+        Client::in_memory(memory(&[("config.toml", "wake_debounce = 1\n[lint]\ncomma-list = \"off\"\n")]), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    let symbols = client.about("textDocument/documentSymbol", &fork("config.toml"));
+    assert_eq!(
+        (&symbols[0]["name"], &symbols[1]["children"][0]["name"]),
+        (&json!("wake_debounce"), &json!("comma-list"))
+    );
+}

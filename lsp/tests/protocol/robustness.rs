@@ -1,0 +1,209 @@
+//! Bad input: an answer or a proper error, never a crash, never a stale squiggle.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use autofork_lsp::uri;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::client::{Client, able, fork, memory, started, user};
+
+#[test]
+fn a_document_of_ten_megabytes_is_too_large_and_no_more() {
+    let mut client = started(&[]);
+    let text = format!("---\nfork: true\n---\n{}", "All work and no play.\n".repeat(480_000));
+    client.open(&fork("a.md"), &text);
+    assert_eq!(client.rules(&fork("a.md")), ["too-large"]);
+    let place = json!({ "line": 400_000, "character": 3 });
+    client.edit(&fork("a.md"), json!([{ "range": { "start": place, "end": place }, "text": "x" }]));
+    client.at("textDocument/hover", &fork("a.md"), 400_000, 3);
+    client.about("textDocument/documentSymbol", &fork("a.md"));
+    client.change(&fork("a.md"), "---\nfork: true\n---\nShort.\n");
+    assert!(client.rules(&fork("a.md")).is_empty());
+}
+
+#[test]
+fn ten_thousand_edits_in_a_burst_end_with_the_right_diagnostics() {
+    let mut client = started(&[("b.md", "---\nfork: true\nafter: [a]\n---\nTidy.\n")]);
+    client.open(&fork("a.md"), "---\nfork: true\n---\n");
+    for number in 0..10_000_u32 {
+        let place = json!({ "line": 3, "character": number });
+        client.edit(&fork("a.md"), json!([{ "range": { "start": place, "end": place }, "text": "x" }]));
+    }
+    assert!(client.rules(&fork("a.md")).is_empty(), "no body at first, one at last");
+    assert!(client.rules(&fork("b.md")).is_empty());
+    let end = json!({ "line": 3, "character": 10_000 });
+    let start = json!({ "line": 3, "character": 0 });
+    client.edit(&fork("a.md"), json!([{ "range": { "start": start, "end": end }, "text": "" }]));
+    assert_eq!(client.rules(&fork("a.md")), ["empty-body"], "every one of them was made");
+}
+
+#[test]
+fn positions_that_are_nowhere_are_brought_to_the_edge() {
+    let mut client = started(&[("a.md", "---\nfork: true\n---\nTidy.\n")]);
+    client.open(&fork("a.md"), "---\nfork: true\n---\nTidy.\n");
+    for (line, character) in [(u32::MAX, u32::MAX), (0, u32::MAX), (i32::MAX.unsigned_abs(), 0)] {
+        client.at("textDocument/hover", &fork("a.md"), line, character);
+        client.at("textDocument/completion", &fork("a.md"), line, character);
+    }
+    let far = json!({ "line": 9999, "character": 9999 });
+    let near = json!({ "line": 1, "character": 0 });
+    client.edit(&fork("a.md"), json!([{ "range": { "start": far, "end": near }, "text": "More.\n" }]));
+    client.edit(&fork("a.md"), json!([{ "range": { "start": near, "end": far }, "text": "fork: true\n---\nx\n" }]));
+    assert!(client.rules(&fork("a.md")).is_empty());
+    let params =
+        json!({ "textDocument": { "uri": uri::of_path(&fork("a.md")) }, "position": { "line": -1, "character": 0 } });
+    assert_eq!(client.request("textDocument/hover", params).unwrap_err().0, -32602);
+}
+
+#[test]
+fn odd_uris_are_nobodys_files() {
+    let mut client = started(&[]);
+    for uri in ["untitled:x", "file:///%zz", "", "http://h/p/.autofork/forks/a.md", "file:///p/.autofork/forks/"] {
+        let document = json!({ "uri": uri, "languageId": "markdown", "version": 1, "text": "---\nfork: yes\n" });
+        client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } });
+        assert_eq!(client.request("textDocument/hover", params).unwrap(), Value::Null);
+    }
+}
+
+#[test]
+fn a_change_of_a_document_that_is_not_open_is_passed_over() {
+    let mut client = started(&[("a.md", "---\nfork: true\n---\nTidy.\n")]);
+    let document = json!({ "uri": uri::of_path(&fork("a.md")), "version": 3 });
+    client.notify(
+        "textDocument/didChange",
+        json!({ "textDocument": document, "contentChanges": [{ "text": "---\nfork: yes\n" }] }),
+    );
+    client.notify("textDocument/didClose", json!({ "textDocument": document }));
+    assert!(client.rules(&fork("a.md")).is_empty());
+}
+
+#[test]
+fn a_message_that_is_no_json_is_said_so_and_skipped() {
+    let home = tempfile::tempdir().unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_autofork-lsp"))
+        .env_clear()
+        .env("HOME", home.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    for body in [
+        "{nonsense",
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
+        r#"{"jsonrpc":"2.0","method":"exit"}"#,
+    ] {
+        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    }
+    let output = server.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && said.contains("window/logMessage") && said.contains("\"id\":2"), "{said}");
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_the_server() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_autofork-lsp"));
+    command.env_clear().env("HOME", home.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let output = command.spawn().unwrap().wait_with_output().unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty());
+}
+
+const TEXTS: [&str; 9] = [
+    "---\nfork: true\n---\nTidy.\n",
+    "---\nfork: true\nafter: [a, b, c]\n---\nTidy.\n",
+    "---\nfork: true\nafter: [b]\ntags: [ci]\n---\nUpdate LOG.md.\n",
+    "---\nfork: false\n---\n",
+    "---\nfork: true\nrun_on: [idle: 1h30m, context_used: 80]\n---\nUpdate LOG.md.\n",
+    "---\nfork: true\nafter: [c\n---\nTidy.\n",
+    "No fork.\n",
+    "",
+    "default_idle_deadline = 0\ndisable_tags = [\"ci\"]\n",
+];
+
+#[derive(Debug, Clone)]
+enum Step {
+    Open(usize, usize),
+    Change(usize, usize),
+    Splice(usize, u32, u32, &'static str),
+    Close(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (file, text) = (0..4_usize, 0..TEXTS.len());
+    prop_oneof![
+        (file.clone(), text.clone()).prop_map(|(file, text)| Step::Open(file, text)),
+        (file.clone(), text).prop_map(|(file, text)| Step::Change(file, text)),
+        (file.clone(), 0..6_u32, 0..20_u32, prop::sample::select(vec!["", "x", "\n", ": ", "é\u{1f41b}", "---\n"]))
+            .prop_map(|(file, line, column, text)| Step::Splice(file, line, column, text)),
+        file.prop_map(Step::Close),
+    ]
+}
+
+const FILES: [&str; 4] = ["a.md", "b.md", "c.md", "config.toml"];
+
+/// Makes the steps; what is open at the end, with its text as the server must have it.
+fn play(client: &mut Client, steps: &[Step]) -> BTreeMap<PathBuf, String> {
+    let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
+    for step in steps {
+        match *step {
+            Step::Open(file, text) => {
+                let path = fork(FILES[file]);
+                if let Entry::Vacant(free) = texts.entry(path) {
+                    client.open(free.key(), TEXTS[text]);
+                    free.insert(TEXTS[text].to_owned());
+                }
+            }
+            Step::Change(file, text) => {
+                if let Some(held) = texts.get_mut(&fork(FILES[file])) {
+                    client.change(&fork(FILES[file]), TEXTS[text]);
+                    TEXTS[text].clone_into(held);
+                }
+            }
+            Step::Splice(file, line, column, insert) => {
+                if let Some(held) = texts.get_mut(&fork(FILES[file])) {
+                    let place = |character| json!({ "line": line, "character": character });
+                    let range = json!({ "start": place(column), "end": place(column + 2) });
+                    client.edit(&fork(FILES[file]), json!([{ "range": range, "text": insert }]));
+                    let at = |character| {
+                        let position = serde_json::from_value(place(character)).expect("a position");
+                        autofork_lsp::position::Encoding::Utf16.offset_in(held, position)
+                    };
+                    let (start, end) = (at(column), at(column + 2));
+                    held.replace_range(start..end.max(start), insert);
+                }
+            }
+            Step::Close(file) => {
+                if texts.remove(&fork(FILES[file])).is_some() {
+                    client.close(&fork(FILES[file]));
+                }
+            }
+        }
+    }
+    texts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_edited_the_diagnostics_are_those_of_a_fresh_start(steps in prop::collection::vec(step(), 1..25)) {
+        let disk = [("a.md", TEXTS[1]), ("b.md", TEXTS[0])];
+        let mut client = started(&disk);
+        let texts = play(&mut client, &steps);
+        let found = client.everything();
+        let mut fresh = Client::in_memory(memory(&disk), user());
+        fresh.initialize(&able(), &[Path::new("/p")]);
+        for (path, text) in &texts {
+            fresh.open(path, text);
+        }
+        prop_assert_eq!(found, fresh.everything(), "{:?}", texts);
+    }
+}

@@ -1,0 +1,120 @@
+//! The state of a workspace at one instant.
+
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::query::{Compiled, Database, Db as _, ForkInput, ScopeInput, compiled, compiled_config, linked};
+use super::{Linkage, Loaded};
+use crate::compile::{CompiledFile, ConfigLayer, Linked};
+use crate::ir::{LaunchDir, ProjectRoot};
+use crate::text::Source;
+
+/// A launch folder that a workspace has looked at.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// The folder.
+    pub launch: LaunchDir,
+    pub(super) input: ScopeInput,
+}
+
+impl std::fmt::Debug for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scope").field("launch", &self.launch).finish_non_exhaustive()
+    }
+}
+
+/// The workspace was changed while something was computed from its earlier state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// The state of a workspace at one instant. What is asked of it is computed then, unless it is known. It must be
+/// dropped soon: a change of the workspace waits for it.
+#[derive(Clone)]
+pub struct Snapshot {
+    db: Database,
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    pub(super) fn new(db: Database) -> Self {
+        Self { db }
+    }
+
+    /// Computes something on this state, unless the workspace is changed meanwhile. The snapshot is gone afterwards.
+    pub fn compute<T>(self, work: impl FnOnce(&Self) -> T) -> Result<T, Cancelled> {
+        // Nothing of the snapshot is used after it unwinds, and the database keeps itself whole.
+        salsa::Cancelled::catch(AssertUnwindSafe(move || work(&self))).map_err(|_| Cancelled)
+    }
+
+    /// What the files of a scope come to together.
+    pub fn linkage(&self, scope: &Scope) -> &Arc<Linkage> {
+        linked(&self.db, scope.input)
+    }
+
+    /// A fork file of a scope, compiled by itself.
+    pub fn fork_file(&self, scope: &Scope, path: &Path) -> Option<&Arc<CompiledFile>> {
+        let index = self.linkage(scope).by_path.get(path)?;
+        let (_, file) = scope.input.files(&self.db).get(*index)?;
+        let Compiled(file) = compiled(&self.db, *file);
+        Some(file)
+    }
+
+    /// A configuration file of a scope, compiled by itself.
+    pub fn config_layer(&self, scope: &Scope, path: &Path) -> Option<&ConfigLayer> {
+        let mut layers = scope.input.layers(&self.db).iter().copied();
+        let layer = layers.find(|layer| **layer.path(&self.db) == *path)?;
+        Some(&compiled_config(&self.db, layer).layer)
+    }
+
+    /// The text of a file of a scope, as it is now.
+    pub fn source(&self, scope: &Scope, path: &Path) -> Option<Arc<Source>> {
+        let fork = self.fork_file(scope, path).map(|file| &file.file.source);
+        fork.or_else(|| self.config_layer(scope, path).map(|layer| &layer.source)).cloned()
+    }
+
+    /// The configuration files of a scope.
+    pub fn config_layers(&self, scope: &Scope) -> impl Iterator<Item = &ConfigLayer> {
+        scope.input.layers(&self.db).iter().map(|layer| &compiled_config(&self.db, *layer).layer)
+    }
+
+    /// The root of a scope's project.
+    pub fn root(&self, scope: &Scope) -> &ProjectRoot {
+        scope.input.root(&self.db)
+    }
+
+    /// Whether there is something at a path, now.
+    pub fn exists(&self, path: &Path) -> bool {
+        self.db.exists(path)
+    }
+
+    /// Everything that there is to a scope.
+    pub fn loaded(&self, scope: &Scope) -> Loaded {
+        let (db, input) = (&self.db, scope.input);
+        let Linkage { config, linked, .. } = &**self.linkage(scope);
+        let Linked { program, listing, diagnostics } = linked.clone();
+        let forks = input.files(db).iter().map(|(_, file)| self.text(*file));
+        let layers = input.layers(db).iter().map(|layer| &compiled_config(db, *layer).layer.source);
+        Loaded {
+            launch: scope.launch.clone(),
+            root: input.root(db).clone(),
+            program,
+            config: config.clone(),
+            listing,
+            diagnostics,
+            sources: forks.chain(layers).cloned().collect(),
+            files: input.files(db).len() + input.layers(db).len(),
+            layers: input.layers(db).len(),
+        }
+    }
+
+    fn text(&self, file: ForkInput) -> &Arc<Source> {
+        let Compiled(file) = compiled(&self.db, file);
+        &file.file.source
+    }
+}
