@@ -177,12 +177,12 @@ fn a_cd_does_not_change_the_project() {
         let session = state.session(&"s".into()).unwrap();
         (session.launch.to_string(), session.root.to_string())
     };
-    let here = ("/work/app".to_owned(), "/work/app".to_owned());
+    let here = ("/srv/app".to_owned(), "/srv/app".to_owned());
     let mark = || Mark { prompt: Some("p".into()), at: Time::from_millis(0) };
-    assert_eq!(tell(0, "/work/app", Fact::Started(StartSource::Startup.into())), here);
+    assert_eq!(tell(0, "/srv/app", Fact::Started(StartSource::Startup.into())), here);
     assert_eq!(tell(1, "/tmp", Fact::Prompt { mark: mark(), prompt: Prompt::Human, mode: None }), here);
     let stopped = Fact::Stopped { mark: mark(), kind: TurnKind::Plain, background: None, mode: None };
-    assert_eq!(tell(2, "/work/app/deep", stopped), here);
+    assert_eq!(tell(2, "/srv/app/deep", stopped), here);
 }
 
 #[test]
