@@ -409,6 +409,7 @@ fn forks_folder() -> PathBuf {
     Path::new(PROJECT).join(".autofork/forks")
 }
 
+/// The client's word that a task has ended.
 fn notice(task: TaskId, tool_use: Option<ToolUseId>, outcome: Outcome, report: Option<String>) -> TaskNotice {
     let usage = report.as_ref().map(|_| Usage::default());
     TaskNotice { task: Some(task), tool_use, outcome, report, usage, evidence: Evidence::Plain }
