@@ -28,7 +28,8 @@ fn a_resumed_session_has_fresh_thresholds_and_its_throttles() {
     };
     scene.prompt("The context holds 70000 tokens.");
     scene.wait_for_wake(2);
-    assert_eq!(names(&scene.wait_for_ended_runs(3)), ["deep", "journal", "rare"]);
+    // Which comes first depends on how soon the client has written down how large the context is.
+    assert_eq!(sorted(names(&scene.wait_for_ended_runs(3))), ["deep", "journal", "rare"]);
     scene.wait_for_reports(3);
     let before = scene.session();
 
@@ -51,7 +52,7 @@ fn a_resumed_session_has_fresh_thresholds_and_its_throttles() {
     scene.assert_counts(Counts { wakes: 2, forks: 2, reports: 2 });
     let session = scene.session();
     let fired = runs(&session);
-    assert!(names(&fired).ends_with(&["deep", "journal"]), "{fired:#?}");
+    assert_eq!(sorted(names(&fired[fired.len() - 2..])), ["deep", "journal"], "{fired:#?}");
     assert!(is_throttled(&session, "rare"), "{session:#?}");
     scene.assert_clean_screen();
 }
@@ -99,4 +100,9 @@ fn compacting_changes_nothing_and_clearing_begins_anew() {
     scene.assert_counts(Counts { wakes: 3, forks: 5, reports: 5 });
     scene.assert_clean_screen();
     assert!(scene.client.quit(), "the client did not leave by itself");
+}
+
+fn sorted(mut names: Vec<&str>) -> Vec<&str> {
+    names.sort_unstable();
+    names
 }
