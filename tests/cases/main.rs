@@ -5,6 +5,7 @@
 mod data;
 #[path = "../support/project.rs"]
 mod project;
+mod transcripts;
 
 use std::fmt::Write as _;
 use std::path::Path;
