@@ -255,7 +255,7 @@ mod tests {
             wake: WakeId::new(number),
             session: "1f99c879-759c-46bb-ac06-dfcdea740219".to_owned(),
             conversation: "c".to_owned(),
-            root: "/work/app".to_owned(),
+            root: "/srv/app".to_owned(),
             fork: fork.to_owned(),
             trigger: Trigger::Idle(Seconds::minutes(15)),
             issued: Time::from_millis(1_800_000_000_000 + minutes * 60_000),

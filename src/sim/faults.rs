@@ -35,7 +35,7 @@ use crate::project::{Memory, UserDirs, project_root};
 fn played(forks: &[(&str, &str)], steps: &str) -> Played {
     let mut text = format!("steps = [{steps}]\n[config]\nwake_debounce = \"0s\"\n[forks]\n");
     for (name, keys) in forks {
-        writeln!(text, "\"{name}\" = \"\"\"\n---\nfork: true\n{keys}\n---\nWork.\n\"\"\"").unwrap();
+        let _ = write!(text, "\"{name}\" = \"\"\"\n---\nfork: true\n{keys}\n---\nWork.\n\"\"\"\n");
     }
     let scenario = Scenario::parse(&text).unwrap();
     let played = play(&scenario, &Texts::new());
@@ -177,19 +177,19 @@ fn a_cd_does_not_change_the_project() {
         let session = state.session(&"s".into()).unwrap();
         (session.launch.to_string(), session.root.to_string())
     };
-    let here = ("/work/app".to_owned(), "/work/app".to_owned());
+    let here = ("/srv/app".to_owned(), "/srv/app".to_owned());
     let mark = || Mark { prompt: Some("p".into()), at: Time::from_millis(0) };
-    assert_eq!(tell(0, "/work/app", Fact::Started(StartSource::Startup.into())), here);
+    assert_eq!(tell(0, "/srv/app", Fact::Started(StartSource::Startup.into())), here);
     assert_eq!(tell(1, "/tmp", Fact::Prompt { mark: mark(), prompt: Prompt::Human, mode: None }), here);
     let stopped = Fact::Stopped { mark: mark(), kind: TurnKind::Plain, background: None, mode: None };
-    assert_eq!(tell(2, "/work/app/deep", stopped), here);
+    assert_eq!(tell(2, "/srv/app/deep", stopped), here);
 }
 
 #[test]
 fn huge_durations_do_not_wrap() {
     // In a file they are refused; in the engine the longest there is reaches no further than the end of time.
     let huge = "18446744073709551615";
-    for text in [format!("{huge}d"), huge.to_string(), "99999999999h".to_owned(), "3651d".to_owned()] {
+    for text in [format!("{huge}d"), huge.to_owned(), "99999999999h".to_owned(), "3651d".to_owned()] {
         assert!(crate::syntax::duration::parse(&text).is_err(), "{text}");
     }
     let end = Time::from_millis(i64::MAX);

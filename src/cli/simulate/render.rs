@@ -43,12 +43,8 @@ pub(super) fn scenario(scenario: &Scenario, played: &Played, source: &Source) ->
     if played.unmet.is_empty() {
         let _ = writeln!(text, "{GREEN}✓{GREEN:#} {}", expectations(met, "met"));
     } else {
-        let _ = writeln!(
-            text,
-            "{RED}✗{RED:#} {}, {}",
-            expectations(played.unmet.len(), "not met"),
-            expectations(met, "met")
-        );
+        let rest = if met > 0 { format!(", {met} met") } else { String::new() };
+        let _ = writeln!(text, "{RED}✗{RED:#} {}{rest}", expectations(played.unmet.len(), "not met"));
     }
     text
 }

@@ -64,35 +64,31 @@ fn split(
     text: &str,
     out: &mut Findings,
 ) -> impl Iterator<Item = (String, Place)> + use<> {
-    let parts: Vec<(String, Place)> = if text.contains(',') {
-        let parts: Vec<String> =
-            text.split(',').map(trimmed).filter(|part| !part.is_empty()).map(str::to_owned).collect();
-        rules::comma_list::check(file, entry, item, &parts, out);
-        parts
-            .into_iter()
-            .map(|part| {
-                let place = part_place(file, item, &part);
-                (part, place)
-            })
-            .collect()
+    let mut parts: Vec<(String, Place)> = Vec::new();
+    if text.contains(',') {
+        // Where the text stands in the file word by word, as it does without escapes and line breaks.
+        let base = file.words(item.span).find(text).filter(|_| item.alias.is_none()).map(|at| item.span.start() + at);
+        let mut at = 0;
+        for piece in text.split(',') {
+            let part = trimmed(piece);
+            let offset = at + (piece.len() - piece.trim_start_matches([' ', '\t', '\n', '\r']).len());
+            let here = |base| Place::here(Span::new(base + offset, base + offset + part.len()));
+            if !part.is_empty() {
+                parts.push((part.to_owned(), base.map_or_else(|| item.place(), here)));
+            }
+            at += piece.len() + 1;
+        }
+        let names: Vec<String> = parts.iter().map(|(part, _)| part.clone()).collect();
+        rules::comma_list::check(file, entry, item, &names, out);
     } else {
-        vec![(trimmed(text).to_owned(), item.place())]
-    };
+        parts.push((trimmed(text).to_owned(), item.place()));
+    }
     parts.into_iter()
 }
 
 /// Without the blanks around it; characters that only look like blanks stay, and are reported.
 fn trimmed(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r'])
-}
-
-/// Where one part of a comma list stands, if the list is written plainly.
-fn part_place(file: &ForkFile, item: &Node, part: &str) -> Place {
-    let words = file.words(item.span);
-    match (item.alias, words.find(part)) {
-        (None, Some(at)) => Place::here(Span::new(item.span.start() + at, item.span.start() + at + part.len())),
-        _ => item.place(),
-    }
 }
 
 /// Whether a node is an item of a flow list, where a list inside it would be a list in a list.

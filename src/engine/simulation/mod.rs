@@ -3,8 +3,8 @@
 //!
 //! A seed is a schedule: several sessions, conversations and projects; forks and configuration edited meanwhile; hooks
 //! that come late, twice or never; a clock that is set; a daemon that dies between any two steps and is rebuilt from
-//! its snapshot and journal. What must hold is reckoned anew beside the engine ([`ledger`]), and asked of the state
-//! itself ([`checks`]).
+//! its snapshot and journal. What must hold is reckoned anew beside the engine (`ledger`), and asked of the state
+//! itself (`checks`).
 //!
 //! Runs in the tests of this crate for some thousand steps, and optimised, as a crate of its own that is nothing but
 //! `ir` and `engine`, for a million: `tests/simulation`.

@@ -1,5 +1,6 @@
 //! Expectations, and what is said of one that is not met.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::timeline::{Timeline, What};
@@ -111,9 +112,7 @@ impl Expectation {
                     format!("fires in the last {} before {when}", super::timeline::offset(*within))
                 };
                 if let Some(times) = times {
-                    words.push_str(", for the ");
-                    words.push_str(&times.to_string());
-                    words.push_str(". time");
+                    let _ = write!(words, ", {times} times in all so far");
                 }
                 words
             }

@@ -1,6 +1,6 @@
 //! Scenarios: a session's day written down, played by the real compiler and the real engine on a virtual clock.
 //!
-//! [`Scenario::parse`] reads the file, [`play`] plays it, and [`replay`] plays a real session from its journal. Both
+//! [`Scenario::parse`] reads the file, [`play()`] plays it, and [`replay()`] plays a real session from its journal. Both
 //! give a [`Timeline`]. Nothing here touches a disk or a clock: forks come from the file or from a folder that the
 //! caller has read. The format is described in `docs/simulate.md`.
 

@@ -378,11 +378,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Tells the engine, and does what it asks for.
+    #[allow(clippy::needless_pass_by_value, reason = "an event is told once")]
     fn tell(&mut self, event: Event) {
         let before = self.state.clone();
-        let told = event.clone();
-        let effects = self.state.apply(self.now, &self.programs, event);
-        self.timeline.observe(&before, &told, &effects, &self.state, &self.programs);
+        let effects = self.state.apply(self.now, &self.programs, event.clone());
+        self.timeline.observe(&before, &event, &effects, &self.state, &self.programs);
         for effect in effects {
             match effect {
                 Effect::Wake { session, wake, .. } => {
