@@ -48,18 +48,24 @@ impl Findings {
         let same = linkages.len() == self.linkages.len()
             && linkages.iter().zip(&self.linkages).all(|(now, before)| Arc::ptr_eq(now, before));
         let mut by_file: BTreeMap<Arc<Path>, Arc<FileFindings>> = BTreeMap::new();
-        if same && !self.by_file.iter().any(|(path, file)| changed.touches(file, path)) {
-            return self.clone();
+        if same {
+            // The same was found; only where it is may have moved.
+            let touched = |(path, file): &(&Arc<Path>, &Arc<FileFindings>)| changed.touches(file, path);
+            let touched: Vec<(&Arc<Path>, &Arc<FileFindings>)> = self.by_file.iter().filter(touched).collect();
+            if touched.is_empty() {
+                return self.clone();
+            }
+            by_file.clone_from(&self.by_file);
+            for (path, before) in touched {
+                by_file.insert(path.clone(), shown(view, before.found.clone(), Some(before)));
+            }
+            return Self { linkages, by_file: Arc::new(by_file) };
         }
         for (path, found) in group(&linkages) {
             let before = self.by_file.get(&path);
             let file = match before {
                 Some(before) if before.found == found && !changed.touches(before, &path) => before.clone(),
-                _ => {
-                    let shown = found.iter().map(|found| show(view, found)).collect();
-                    let now = FileFindings { found, shown };
-                    before.filter(|before| ***before == now).cloned().unwrap_or_else(|| Arc::new(now))
-                }
+                _ => shown(view, found, before),
             };
             by_file.insert(path, file);
         }
@@ -83,6 +89,12 @@ impl Findings {
     pub(crate) fn of(&self, path: &Path) -> &[lsp::Diagnostic] {
         self.by_file.get(path).map(|file| file.shown.as_slice()).unwrap_or_default()
     }
+}
+
+/// What was found in a file as the client sees it; the same as before if it sees the same.
+fn shown(view: &View<'_>, found: Vec<Diagnostic>, before: Option<&Arc<FileFindings>>) -> Arc<FileFindings> {
+    let now = FileFindings { shown: found.iter().map(|found| show(view, found)).collect(), found };
+    before.filter(|before| ***before == now).cloned().unwrap_or_else(|| Arc::new(now))
 }
 
 /// Everything that was found, by file, as `check` reports it: by place, each finding once however many scopes have it.
