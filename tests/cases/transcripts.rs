@@ -57,3 +57,22 @@ fn the_gauge_is_right_after_every_line_of_every_transcript() {
         assert_eq!(Some(at_once.tokens), gauges.last().copied(), "{name}, read at once");
     }
 }
+
+/// A transcript that the real client wrote: a session with a fork in a worktree, compacted at its end. Its long texts are
+/// cut.
+#[test]
+fn the_gauge_is_right_in_a_transcript_of_the_real_client() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/transcripts");
+    let text = fs::read(folder.join("recorded-compaction.jsonl")).unwrap();
+    let mut growing = tempfile::NamedTempFile::new().unwrap();
+    let mut transcript = Transcript::default();
+    let mut changes = Vec::new();
+    for (line, bytes) in (1..).zip(text.split_inclusive(|byte| *byte == b'\n')) {
+        growing.write_all(bytes).unwrap();
+        let tokens = transcript.read(growing.path()).unwrap().tokens;
+        if changes.last().map(|(_, known)| *known) != Some(tokens) {
+            changes.push((line, tokens));
+        }
+    }
+    assert_eq!(changes, [(1, None), (19, Some(40_000)), (51, Some(2_959))]);
+}
