@@ -78,7 +78,10 @@ fn a_stopped_fork_has_failed_and_the_pause_goes_on() {
     assert!(directive(&forks[0]).contains(&body_of("doomed")), "{}", forks[0]);
     let heir = directive(&forks[1]);
     assert!(heir.contains(&body_of("heir")), "{heir}");
-    assert!(heir.contains("report of doomed, which ran before you: FAILED: it was stopped"), "{heir}");
+    // How it ended is known if the client has told of it by then; that it did not complete is known in any case.
+    let ended = ["it was stopped", "its end was lost"];
+    let told = ended.map(|how| heir.contains(&format!("report of doomed, which ran before you: FAILED: {how}")));
+    assert!(told.contains(&true), "{heir}");
 
     let runs = scene.wait_for_ended_runs(2);
     assert_eq!(names(&runs), ["doomed", "heir"]);
