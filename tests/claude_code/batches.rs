@@ -86,6 +86,7 @@ fn a_stopped_fork_has_failed_and_the_pause_goes_on() {
     let runs = scene.wait_for_ended_runs(2);
     assert_eq!(names(&runs), ["doomed", "heir"]);
     assert_eq!((runs[0].outcome, runs[1].outcome), (Some(Outcome::Killed), Some(Outcome::Completed)), "{runs:#?}");
+    scene.wait_for_reports(1);
     scene.assert_quiet_for(TWO_DEADLINES);
     scene.assert_counts(Counts { wakes: 2, forks: 2, reports: 1 });
     let session = scene.session();
