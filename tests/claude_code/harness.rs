@@ -147,6 +147,8 @@ fn a_model_that_stops_its_first_forks_stops_no_others() {
     assert_eq!(answer(Conduct::StopsFirstForks, &messages).len(), 2);
     messages.extend([call(DIARY), launch("a1b2")]);
     assert_eq!(answer(Conduct::StopsFirstForks, &messages), [r#"TaskStop {"task_id":"a1b2"}"#]);
+    let stop = Scripted::new(Conduct::StopsFirstForks).answer(&request(&messages));
+    assert_eq!(stop.after_forks, 1, "a fork is stopped in its work, not before it");
     let stop = json!([{"type": "tool_use", "id": "toolu_2", "name": "TaskStop", "input": {"task_id": "a1b2"}}]);
     messages.extend([json!({"role": "assistant", "content": stop}), launch("c3d4")]);
     assert_eq!(answer(Conduct::StopsFirstForks, &messages), ["Done."]);

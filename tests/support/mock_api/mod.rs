@@ -91,6 +91,16 @@ impl Shared {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until this many requests of forks have come, but not for longer than a test waits for anything.
+    async fn await_forks(&self, count: usize) {
+        for _ in 0..1_000 {
+            if self.lock().iter().filter(|request| request.kind == Kind::Fork).count() >= count {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// Records a request and gives it its number.
     fn record(&self, path: &str, body: Value) -> Request {
         let mut requests = self.lock();
@@ -121,6 +131,7 @@ async fn handle(
                 Kind::Side | Kind::Other => Answer::text(side_answer(&request)),
             };
             tokio::time::sleep(answer.delay).await;
+            shared.await_forks(answer.after_forks).await;
             let message = stream::message(&request, &answer);
             if request.body["stream"] == true {
                 let events = stream::events(&message);

@@ -28,6 +28,8 @@ pub(crate) struct Answer {
     pub(crate) usage: Usage,
     /// How long it is thought about.
     pub(crate) delay: Duration,
+    /// How many requests of forks there must have been before it is given.
+    pub(crate) after_forks: usize,
 }
 
 /// A block of an answer.
@@ -86,7 +88,7 @@ impl Answer {
 
     /// An answer of these blocks, given at once.
     fn of(blocks: Vec<Block>) -> Self {
-        Self { blocks, usage: Usage::default(), delay: Duration::ZERO }
+        Self { blocks, usage: Usage::default(), delay: Duration::ZERO, after_forks: 0 }
     }
 }
 
@@ -135,7 +137,9 @@ impl Scripted {
             let results = request.tool_results();
             let agents = launched_agents(&results);
             if self.conduct == Conduct::StopsFirstForks && !request.calls_tool("TaskStop") && !agents.is_empty() {
-                return Answer::calls("TaskStop", agents.iter().map(|agent| json!({ "task_id": agent })));
+                // A fork stopped before its first request would never be seen here.
+                let stops = Answer::calls("TaskStop", agents.iter().map(|agent| json!({ "task_id": agent })));
+                return Answer { after_forks: agents.len(), ..stops };
             }
             return Answer::text("Done.");
         }
