@@ -25,7 +25,7 @@ use self::client::Client;
 use self::finding::{Check, Finding};
 use self::heard::{Evidence, Heard};
 use self::settings::Settings;
-use super::{CliError, surroundings, written};
+use crate::cli::{CliError, surroundings, written};
 use crate::db::Workspace;
 use crate::host::dirs::{HOME_VARIABLE, Home};
 use crate::ir::LaunchDir;
@@ -39,7 +39,7 @@ const HOME: Check = Check { name: "base-folder", why: "autofork has to keep its 
 ///
 /// Exits with 1 if there are warnings or problems; notes do not count. Changes nothing and starts no daemon.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Print one JSON document
     #[arg(long)]
     json: bool,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
-use crate::cli::words::{clock, count, names, plain, reason_told, telling};
+use crate::cli::sessions::words::{clock, count, names, plain, reason_told, telling};
 use crate::engine::{Outcome, Reason, SessionId, StartSource};
 use crate::ir::Time;
 use crate::sim::scenario::{Change, Line, Played, Scenario, Timeline, Unmet, What};

@@ -22,7 +22,7 @@ use crate::host::protocol::{Reply, Request};
 use crate::ir::Time;
 
 /// The name of the command, as the plugin calls it.
-pub(super) const COMMAND: &str = "hook";
+pub(crate) const COMMAND: &str = "hook";
 
 /// How long a hook waits for a daemon, starting it included, before it lets its session go on without it. The
 /// client's own time limits for these hooks are longer.
@@ -39,7 +39,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 const WAKE: u8 = 2;
 
 /// Runs the hook; `arguments` are those after the command's name.
-pub(super) fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     // A panic would show as a stray message in somebody's session.
     panic::set_hook(Box::new(|_| {}));
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| {

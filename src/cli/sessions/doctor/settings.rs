@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::client::Support;
 use super::finding::{Check, Finding};
-use crate::cli::words;
+use crate::cli::sessions::words;
 use crate::project::{Disk, FileSystem};
 
 /// The variable that switches the fork type of subagents.

@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::CliError;
 use super::status::{PATIENCE, trouble};
 use super::words::{path, plain};
+use crate::cli::CliError;
 use crate::host::client::{Absence, Client};
 use crate::host::dirs::Home;
 use crate::host::protocol::{Reply, Request, Token};
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The ticket: `af-` and 32 hexadecimal digits
     id: String,
     /// Print JSON for programs

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::CliError;
+use crate::cli::CliError;
 use crate::compile;
 use crate::engine::SessionId;
 use crate::host::dirs::Home;
@@ -22,7 +22,7 @@ use crate::text::Source;
 /// Exits with 1 if something that the scenario expects does not happen, and with 2 if the scenario is wrong. The format
 /// is described in docs/simulate.md.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The scenario, a TOML file.
     #[arg(required_unless_present = "session", conflicts_with = "session")]
     scenario: Option<PathBuf>,

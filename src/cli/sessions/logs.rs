@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::words::plain;
-use super::{CliError, written};
+use crate::cli::{CliError, written};
 use crate::host::dirs::Home;
 
 /// How often to look for more.
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Print the daemon's log
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Wait for more, and print it as it comes
     #[arg(short, long)]
     follow: bool,

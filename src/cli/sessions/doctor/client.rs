@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::finding::{Check, Finding};
-use crate::cli::words;
+use crate::cli::sessions::words;
 
 /// How long a program may take to say which version it is.
 const PATIENCE: Duration = Duration::from_secs(5);

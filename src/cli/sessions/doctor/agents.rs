@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::finding::{Check, Finding};
-use crate::cli::words;
+use crate::cli::sessions::words;
 use crate::project::{Disk, EntryKind, FileSystem};
 use crate::syntax::{envelope, yaml};
 

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use super::finding::{Finding, Level};
-use crate::cli::words::{path, plain};
+use crate::cli::sessions::words::{path, plain};
 
 /// The version of the JSON printed.
 const VERSION: u32 = 1;

@@ -9,7 +9,7 @@ use super::client::{Version, ask_version, lies_below};
 use super::finding::{Check, Finding};
 use super::heard::Heard;
 use super::settings::Settings;
-use crate::cli::words;
+use crate::cli::sessions::words;
 use crate::project::{Disk, FileSystem};
 
 /// The plugin's name. It is registered as this, an `@`, and the name of its marketplace.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
-use super::CliError;
+use crate::cli::CliError;
 use crate::host::client::{Absence, Client, ClientError, Patience};
 use crate::host::dirs::Home;
 use crate::host::protocol::{DaemonStatus, Reply, Request, SessionStatus, Status};
@@ -22,7 +22,7 @@ pub(super) const PATIENCE: Patience = Patience { connection: Duration::from_secs
 const VERSION: u32 = 1;
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Print JSON for programs: times in milliseconds since 1970, lengths in seconds
     #[arg(long)]
     json: bool,

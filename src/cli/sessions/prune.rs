@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::status::{PATIENCE, trouble};
 use super::words::{path, plain};
-use super::{CliError, written};
+use crate::cli::{CliError, written};
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;
 use crate::host::protocol::{LookedAfter, Reply, Request, Verdict};
@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 /// The daemon notices the end of a client by itself where the system tells it. A session whose client is not known is
 /// left alone: it ends after `session_timeout`.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Print JSON for programs
     #[arg(long)]
     json: bool,

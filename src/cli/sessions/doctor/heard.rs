@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::finding::{Check, Finding};
-use crate::cli::status::PATIENCE;
-use crate::cli::words;
+use crate::cli::sessions::status::PATIENCE;
+use crate::cli::sessions::words;
 use crate::engine::ForkType;
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;

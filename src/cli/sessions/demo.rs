@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 
-use super::CliError;
 use super::words::first_line;
+use crate::cli::CliError;
 use crate::sim::{AgentCall, FakeClient, Finished, HookAsked, Stage, StageError, StopHook};
 
 /// How long the demo's fork waits for quiet.

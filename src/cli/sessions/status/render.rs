@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::words::{clock, count, first_line, names, path, plain, reason, run_state, telling, until};
+use crate::cli::sessions::words::{clock, count, first_line, names, path, plain, reason, run_state, telling, until};
 use crate::engine::{ForkType, PermissionMode, Reason};
 use crate::host::claude_code::FORKS_NEED;
 use crate::host::protocol::{Clock, ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::CliError;
 use super::source::Source;
+use crate::cli::CliError;
 use crate::daemon::{self, DaemonError};
 use crate::host::dirs::Home;
 

@@ -12,7 +12,7 @@ use crate::host::claude_code::Transcript;
 use crate::ir::LaunchDir;
 use crate::project::{Disk, Entry, FileSystem, Metadata, UserDirs};
 
-use super::surroundings;
+use crate::cli::surroundings;
 
 /// A workspace that keeps what it has compiled, so that a load costs little more than looking at the files.
 pub(super) struct Source {

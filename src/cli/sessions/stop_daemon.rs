@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::CliError;
 use super::status::{PATIENCE, trouble};
+use crate::cli::CliError;
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;
 use crate::host::holder::Holder;

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use super::finding::{Check, Finding};
-use crate::cli::words;
+use crate::cli::sessions::words;
 use crate::host::dirs::{HOME_VARIABLE, Home};
 
 const VARIABLE: Check = Check {

@@ -9,10 +9,10 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 
-use super::check::shown;
 use super::status::{PATIENCE, render, trouble};
 use super::words::{clock, first_line, plain, reason, remedy, run_state, telling, until};
-use super::{CliError, forks, surroundings};
+use crate::cli::check::shown;
+use crate::cli::{CliError, forks, surroundings};
 use crate::compile::{self, Listed, State};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::{Diagnostic, Level};
@@ -25,7 +25,7 @@ use crate::text::visible;
 
 /// Say why a fork fired or did not in each session here, and when it next could.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The fork's name.
     fork: String,
     /// Sessions of all projects, not of this one alone.

@@ -12,8 +12,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use serde::Serialize;
 
-use super::CliError;
 use super::words::{count, first_line, outcome, path, plain};
+use crate::cli::CliError;
 use crate::compile;
 use crate::engine::{Outcome, Trigger, Usage};
 use crate::host::dirs::Home;
@@ -22,7 +22,7 @@ use crate::journal::{JournalError, PastEnd, PastRun, Reader, Wanted};
 
 /// Show past wakes and runs: what made each fork due, how long it ran, what it cost, how it ended.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Runs of this fork alone.
     #[arg(long)]
     fork: Option<String>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::{CliError, surroundings, written};
+use crate::cli::{CliError, surroundings, written};
 use crate::compile::{self, State, nearest};
 use crate::db::{Loaded, Workspace};
 use crate::engine::predecessors;
@@ -21,7 +21,7 @@ use crate::text::visible;
 /// moments come.
 #[derive(Debug, Args)]
 #[group(id = "which", required = true, multiple = false)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The forks to start
     #[arg(value_name = "NAME", group = "which")]
     names: Vec<String>,
