@@ -99,7 +99,9 @@ pub(super) fn reason_told(reason: &Reason, clock: &dyn Fn(Time) -> String) -> St
         }
         Reason::TagDisabled(tag) => format!("its tag {} is switched off", plain(tag.as_str())),
         Reason::NoEnabledTag => "none of its tags is switched on".to_owned(),
-        Reason::Running { until } => format!("it is running, or lost if not heard of by {}", clock(*until)),
+        Reason::Running { until } => {
+            format!("is running; without news of its end it counts as lost after {}", clock(*until))
+        }
         Reason::HeldBack { after } => format!("waits for {}", names(after)),
         Reason::HeldByTask { task, until: None } => format!("held by background task {}", plain(task.as_str())),
         Reason::HeldByTask { task, until: Some(until) } => {
@@ -113,7 +115,9 @@ pub(super) fn reason_told(reason: &Reason, clock: &dyn Fn(Time) -> String) -> St
         Reason::PlanMode => "the session is in plan mode".to_owned(),
         Reason::ForkTypeMissing => "its Claude Code cannot run forks".to_owned(),
         Reason::NotParked => "no hook is parked to wake the session through".to_owned(),
-        Reason::Debouncing { until } => format!("others may still join its wake until {}", clock(*until)),
+        Reason::Debouncing { until } => {
+            format!("is due; others that come due may join its wake until {}", clock(*until))
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn status(status: &Status) -> String {
         let _ = writeln!(text, "{YELLOW}note{YELLOW:#}: {}", plain(note));
     }
     if status.sessions.is_empty() {
-        text.push_str("\nNo session has been heard of.\n");
+        text.push_str("\nNo session is open.\n");
     }
     for session in &status.sessions {
         text.push('\n');
