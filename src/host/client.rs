@@ -99,6 +99,8 @@ impl From<io::Error> for ClientError {
 pub enum Absence {
     /// Start one.
     Start,
+    /// Start one if the last one was killed: what is told now, it would still have wanted to know.
+    StartIfKilled,
     /// Leave it.
     Accept,
 }
@@ -148,8 +150,13 @@ impl<'a> Client<'a> {
 
     /// Connects to the daemon, waiting `until` then at the most if one has to be started first.
     pub fn connect(&mut self, absence: Absence, until: Instant) -> Result<Connection, ClientError> {
-        if absence == Absence::Accept {
-            return self.find(until);
+        match absence {
+            Absence::Start => {}
+            Absence::Accept => return self.find(until),
+            Absence::StartIfKilled => match self.find(until) {
+                Err(ClientError::Absent) if self.home.has_socket_left() => {}
+                outcome => return outcome,
+            },
         }
         let mut started = false;
         loop {

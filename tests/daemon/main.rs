@@ -8,6 +8,7 @@ mod commands;
 mod crash;
 mod hooks;
 mod life;
+mod load;
 mod seat;
 mod support;
 mod wire;
