@@ -11,4 +11,5 @@ mod life;
 mod load;
 mod seat;
 mod support;
+mod upgrade;
 mod wire;
