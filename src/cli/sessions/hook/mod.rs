@@ -65,8 +65,9 @@ fn run(event: &str) -> Option<Wake> {
     let home = Home::from_env().ok()?;
     match call {
         Call::Fact { origin, fact } => {
-            // What is over needs no daemon to hear of it.
-            let absence = if matches!(fact, Fact::Ended) { Absence::Accept } else { Absence::Start };
+            // What is over needs no daemon to hear of it, unless the last one was killed: the session is on record, and
+            // its parked hook will bring the next one.
+            let absence = if matches!(fact, Fact::Ended) { Absence::StartIfKilled } else { Absence::Start };
             let reply = if matches!(fact, Fact::SpawnRequested { .. }) { ANSWER } else { RECEIPT };
             let patience = Patience { connection: CONNECTION, reply };
             let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, patience).ok()?;

@@ -21,6 +21,10 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 /// After so many attempts in a row without being parked the session is let go: about three minutes.
 const ATTEMPTS: u32 = 14;
 
+/// So often a hook looks for another daemon before it starts one. Who retires a daemon starts the next, and so does any
+/// other hook: that hundreds of parked ones do it too would only keep it from coming up.
+const LOOKS: u32 = 3;
+
 /// A connection that has lasted so long was a parked one: what ends it is a new trouble, not the old one.
 const PARKED: Duration = Duration::from_secs(1);
 
@@ -43,7 +47,8 @@ pub(super) fn wait(home: &Home, request: &Request) -> Option<Arrival> {
     let mut attempt = 0;
     loop {
         let began = Instant::now();
-        let error = match once(&mut client, request) {
+        let absence = if (1..=LOOKS).contains(&attempt) { Absence::Accept } else { Absence::Start };
+        let error = match once(&mut client, request, absence) {
             Ok(arrival) => return arrival,
             Err(error) => error,
         };
@@ -59,12 +64,12 @@ pub(super) fn wait(home: &Home, request: &Request) -> Option<Arrival> {
         if attempt >= ATTEMPTS {
             return None;
         }
-        thread::sleep(BACKOFF.saturating_mul(1 << (attempt - 1)).min(LONGEST_BACKOFF) + stagger());
+        thread::sleep(staggered(BACKOFF.saturating_mul(1 << (attempt - 1)).min(LONGEST_BACKOFF)));
     }
 }
 
-fn once(client: &mut Client<'_>, request: &Request) -> Result<Option<Arrival>, ClientError> {
-    let mut connection = client.connect(Absence::Start, Instant::now() + PATIENCE)?;
+fn once(client: &mut Client<'_>, request: &Request, absence: Absence) -> Result<Option<Arrival>, ClientError> {
+    let mut connection = client.connect(absence, Instant::now() + PATIENCE)?;
     connection.send(request)?;
     match connection.receive(None)? {
         Reply::Wake(order) if !order.forks.is_empty() => Ok(Some(Arrival { order, connection })),
@@ -72,8 +77,7 @@ fn once(client: &mut Client<'_>, request: &Request) -> Result<Option<Arrival>, C
     }
 }
 
-/// A wait of a few milliseconds that differs from hook to hook: when a daemon goes, hundreds may lose it at once, and
-/// the first of them need not start the next one all together.
-fn stagger() -> Duration {
-    Duration::from_millis(u64::from(std::process::id() % 32))
+/// A wait that is up to twice as long, and differs from hook to hook: when a daemon goes, hundreds may lose it at once.
+fn staggered(wait: Duration) -> Duration {
+    wait + wait * (std::process::id() % 64) / 64
 }
