@@ -20,6 +20,7 @@ mod init;
 mod logs;
 mod lsp;
 mod mend;
+mod output;
 mod prune;
 mod run;
 mod schema;
@@ -39,6 +40,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub use error::CliError;
+use output::written;
 
 /// Background thoughts for coding-agent sessions.
 ///
@@ -94,8 +96,18 @@ pub fn main() -> ExitCode {
     if raw.next().is_some_and(|command| command == hook::COMMAND) {
         return hook::main(raw);
     }
-    let arguments = Arguments::parse();
-    let outcome: Result<ExitCode, CliError> = match arguments.command {
+    run().unwrap_or_else(|error| {
+        error.print();
+        ExitCode::from(2)
+    })
+}
+
+fn run() -> Result<ExitCode, CliError> {
+    let arguments = match asked()? {
+        Ok(arguments) => arguments,
+        Err(code) => return Ok(code),
+    };
+    match arguments.command {
         Command::Demo => demo::run(),
         Command::Status(arguments) => status::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
@@ -119,19 +131,14 @@ pub fn main() -> ExitCode {
         Command::Init(arguments) => init::run(&arguments),
         Command::Fmt(arguments) => fmt::run(&arguments),
         Command::Lsp => lsp::run(),
-    };
-    outcome.unwrap_or_else(|error| {
-        error.print();
-        ExitCode::from(2)
-    })
+    }
 }
 
-/// Takes the outcome of writing to standard output. A reader that has gone away, such as `head`, is no failure.
-fn written(outcome: std::io::Result<()>) -> Result<(), CliError> {
-    match outcome {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(CliError::new(format!("the output cannot be written: {error}")))
-        }
-        _ => Ok(()),
+/// What the arguments ask for; an exit code where they ask for nothing but words on how to use the program.
+fn asked() -> Result<Result<Arguments, ExitCode>, CliError> {
+    match Arguments::try_parse() {
+        Ok(arguments) => Ok(Ok(arguments)),
+        Err(help) if !help.use_stderr() => written(help.print()).map(|()| Err(ExitCode::SUCCESS)),
+        Err(error) => error.exit(),
     }
 }
