@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::compile::{self, CompiledConfig, CompiledFile, Contents, Layer, Linked, Linking, Merged, Placed, Purpose};
 use crate::diagnostic::Diagnostic;
@@ -122,8 +122,8 @@ pub struct Linkage {
     /// The program, the listing and the diagnostics. Where the disk was not looked at again, the instructions of the
     /// forks may be older than the texts.
     pub linked: Linked,
-    /// What is at a path in the listing.
-    pub(super) by_path: HashMap<Arc<Path>, usize>,
+    /// The place of a path among the files of the scope; made when first asked for, which a check never does.
+    pub(super) by_path: OnceLock<HashMap<Arc<Path>, usize>>,
 }
 
 /// Links the files of one launch folder.
@@ -145,7 +145,5 @@ pub(super) fn linked(db: &dyn Db, scope: ScopeInput) -> Arc<Linkage> {
         exists: &|path| db.exists(path),
         purpose: scope.purpose(db),
     });
-    let paths = compiled.iter().map(|(_, Compiled(file))| file.file.source.path().clone());
-    let by_path = paths.enumerate().map(|(index, path)| (path, index)).collect();
-    Arc::new(Linkage { config, linked, by_path })
+    Arc::new(Linkage { config, linked, by_path: OnceLock::new() })
 }

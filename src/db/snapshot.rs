@@ -59,8 +59,11 @@ impl Snapshot {
 
     /// A fork file of a scope, compiled by itself.
     pub fn fork_file(&self, scope: &Scope, path: &Path) -> Option<&Arc<CompiledFile>> {
-        let index = self.linkage(scope).by_path.get(path)?;
-        let (_, file) = scope.input.files(&self.db).get(*index)?;
+        let files = scope.input.files(&self.db);
+        let by_path = self.linkage(scope).by_path.get_or_init(|| {
+            files.iter().enumerate().map(|(index, (_, file))| (file.path(&self.db).clone(), index)).collect()
+        });
+        let (_, file) = files.get(*by_path.get(path)?)?;
         let Compiled(file) = compiled(&self.db, *file);
         Some(file)
     }
