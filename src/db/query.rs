@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use salsa::Setter as _;
+
 use crate::compile::{self, CompiledConfig, CompiledFile, Contents, Layer, Linked, Linking, Merged, Placed, Purpose};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ForkName, ProjectRoot};
@@ -72,6 +74,24 @@ pub(super) struct ConfigInput {
     pub(super) path: Arc<Path>,
     #[returns(ref)]
     pub(super) contents: Contents,
+}
+
+impl ForkInput {
+    /// Sets what was read, if it is not what was there: a file that was saved, or opened, as it is, is not compiled again.
+    pub(super) fn renew(self, db: &mut Database, contents: Contents) {
+        if *self.contents(db) != contents {
+            self.set_contents(db).to(contents);
+        }
+    }
+}
+
+impl ConfigInput {
+    /// The same for a configuration file.
+    pub(super) fn renew(self, db: &mut Database, contents: Contents) {
+        if *self.contents(db) != contents {
+            self.set_contents(db).to(contents);
+        }
+    }
 }
 
 /// What was found for one launch folder when the disk was last looked at.

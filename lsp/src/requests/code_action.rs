@@ -25,7 +25,7 @@ pub(crate) fn code_action(
     let (start, end) = (file.text.offset(params.range.start), file.text.offset(params.range.end));
     let here = |span: Span| span.start() <= end && start <= span.end();
     let mut actions = Vec::new();
-    for found in found.iter().filter(|found| here(found.span)) {
+    for found in found.iter().copied().filter(|found| here(found.span)) {
         actions.extend(fix(view, found));
         actions.extend(suppress(view, &file, found));
     }
@@ -109,9 +109,9 @@ fn line_end(text: &str) -> &'static str {
 }
 
 /// Everything in this file that can be mended safely, round after round, as `check --fix` does it.
-fn fix_all(view: &View<'_>, file: &File<'_>, found: &[Diagnostic]) -> Option<lsp::CodeAction> {
+fn fix_all(view: &View<'_>, file: &File<'_>, found: &[&Diagnostic]) -> Option<lsp::CodeAction> {
     let mut sources: Sources = std::iter::once(file.text.source.clone()).collect();
-    let mut found: Vec<Diagnostic> = found.to_vec();
+    let mut found: Vec<Diagnostic> = found.iter().copied().cloned().collect();
     let mut text = None;
     for _ in 0..ROUNDS {
         found.retain(|found| {
