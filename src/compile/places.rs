@@ -1,5 +1,6 @@
-//! Where the parts of a fork file are, for editors.
+//! Where the parts of fork and configuration files are, for editors.
 
+use crate::compile::config::ConfigLayer;
 use crate::compile::file::ForkFile;
 use crate::ir::{Fork, ForkName, Moment, Tag};
 use crate::syntax::yaml::Place;
@@ -71,5 +72,12 @@ impl ForkFile {
     pub fn file_mentions(&self) -> impl Iterator<Item = (&str, Span)> {
         let mentions = self.lowered.iter().map(|lowered| &lowered.mentions);
         mentions.flat_map(|found| found.reads.iter().chain(&found.writes)).map(|(path, span)| (path.as_str(), *span))
+    }
+}
+
+impl ConfigLayer {
+    /// The tags in its filters and throttles, each with the words that spell it.
+    pub fn tag_words(&self) -> impl Iterator<Item = (&Tag, Span)> {
+        self.tags().map(|tag| (&tag.value, tag.span))
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn offers(file: &File<'_>, cursor: &Cursor<'_>) -> Vec<Offer> {
         return fork::in_comment(cursor, at);
     }
     let table = table_at(cursor.text, cursor.line.start());
-    if let Some(typed) = before.trim_start().strip_prefix('[').filter(|_| !before.contains('=')) {
+    if let Some((key, typed)) = open_setting(cursor) {
+        return values(file, cursor, table, key, typed);
+    }
+    if let Some(typed) = before.trim_start().strip_prefix('[') {
         let rest = cursor.after().len();
         let span = Span::new(cursor.offset - typed.len() - 1, cursor.offset + rest);
         return TABLES
@@ -33,10 +36,20 @@ pub(super) fn offers(file: &File<'_>, cursor: &Cursor<'_>) -> Vec<Offer> {
             .map(|name| Offer::new(format!("[{name}]"), Kind::Module, span).docs(docs(name)))
             .collect();
     }
-    match before.split_once('=') {
-        Some((key, typed)) => values(file, cursor, table, key.trim(), typed),
-        None => keys(file, cursor, table),
-    }
+    keys(file, cursor, table)
+}
+
+/// The setting whose value the cursor is in, and what stands before the cursor of that value: on the same line, or in a
+/// list that began further up.
+fn open_setting<'a>(cursor: &Cursor<'a>) -> Option<(&'a str, &'a str)> {
+    let lines = envelope::lines(cursor.text, Span::new(0, cursor.offset));
+    let is_setting = |line: &Span| !line.of(cursor.text).trim_start().starts_with('#');
+    let equals = |line: Span| Some((line, line.start() + line.of(cursor.text).find('=')?));
+    let (line, equals) = lines.filter(is_setting).filter_map(equals).last()?;
+    let typed = &cursor.text[equals + 1..cursor.offset];
+    let is_open = typed.matches('[').count() > typed.matches(']').count();
+    let key = cursor.text[line.start()..equals].trim();
+    (line.start() == cursor.line.start() || is_open).then_some((key, typed))
 }
 
 fn docs(key: &str) -> String {
@@ -61,8 +74,9 @@ fn keys(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>) -> Vec<Offer>
             free.map(|rule| offer(rule.name, rule.documentation(), "{} = \"${1:off}\"")).collect()
         }
         Some("tag_throttles") => {
-            let free = names::tags(file.linkage).into_iter().filter(|tag| !used.contains(tag));
-            free.map(|tag| offer(tag, String::new(), "{} = \"${1:30m}\"")).collect()
+            let free = names::tags(file.linkage).into_iter().map(|tag| (tag, key(tag)));
+            let free = free.filter(|(tag, key)| !used.contains(tag) && !used.contains(key.as_str()));
+            free.map(|(_, key)| offer(&key, String::new(), "{} = \"${1:30m}\"")).collect()
         }
         Some(_) => Vec::new(),
         None => {
@@ -79,6 +93,13 @@ fn keys(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>) -> Vec<Offer>
     }
 }
 
+/// A key as TOML spells it.
+fn key(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    // What JSON writes between quotes means the same in TOML.
+    if is_bare { name.to_owned() } else { serde_json::Value::from(name).to_string() }
+}
+
 fn sample(key: &str) -> &'static str {
     match key {
         "enable_tags" | "disable_tags" => "{} = [\"$1\"]",
@@ -88,6 +109,8 @@ fn sample(key: &str) -> &'static str {
 }
 
 fn values(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>, key: &str, typed: &str) -> Vec<Offer> {
+    let is_taken = |tag: &str| typed.contains(&format!("\"{tag}\""));
+    let free = || names::tags(file.linkage).into_iter().filter(|tag| !is_taken(tag));
     let typed = typed.rsplit(['[', ',']).next().unwrap_or(typed).trim_start();
     let quote = if typed.starts_with('"') { "" } else { "\"" };
     let word = typed.trim_start_matches('"');
@@ -99,7 +122,7 @@ fn values(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>, key: &str, 
         (None, "background_hold" | "wake_in_plan_mode") => {
             ["true", "false"].iter().map(|value| Offer::new(*value, Kind::Value, span)).collect()
         }
-        (None, "enable_tags" | "disable_tags") => names::tags(file.linkage).into_iter().map(text).collect(),
+        (None, "enable_tags" | "disable_tags") => free().map(text).collect(),
         (Some("tag_throttles"), _) => DURATIONS.iter().map(|value| text(value)).collect(),
         (None, key) if CONFIG.contains_key(key) => DURATIONS.iter().map(|value| text(value)).collect(),
         _ => Vec::new(),
