@@ -1,6 +1,6 @@
 //! Every case of the compiler, seen through the server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -138,68 +138,85 @@ fn the_server_finds_what_check_finds_whether_it_pushes_or_is_asked() {
 }
 
 /// Requests about one place.
-const PLACES: [&str; 6] = [
+const PLACES: [&str; 8] = [
     "textDocument/hover",
     "textDocument/completion",
     "textDocument/definition",
     "textDocument/prepareRename",
+    "textDocument/rename",
     "textDocument/references",
     "textDocument/codeAction",
+    "textDocument/selectionRange",
 ];
 
 /// Requests about one document.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "textDocument/documentSymbol",
     "textDocument/foldingRange",
     "textDocument/documentLink",
     "textDocument/semanticTokens/full",
+    "textDocument/inlayHint",
     "textDocument/formatting",
     "textDocument/diagnostic",
 ];
 
+/// Requests about everything.
+const WORKSPACE: [&str; 3] = ["workspace/symbol", "workspace/diagnostic", "workspace/willRenameFiles"];
+
+/// Asks; there is an answer, or a refusal in words to rename what cannot be renamed.
+fn ask(client: &mut Client, title: &str, method: &str, params: Value) -> Option<Value> {
+    match client.request(method, params) {
+        Ok(answer) => Some(answer),
+        Err((-32803, words)) if method == "textDocument/rename" && !words.is_empty() => None,
+        Err(error) => panic!("{title}: {method}: {error:?}"),
+    }
+}
+
+/// Every column of every line, one past each, and a line past the last. A file of a megabyte has no surprises after its
+/// first lines.
+fn places(text: &str) -> Vec<Value> {
+    let (lines, columns) = if text.len() > 100_000 { (20, 100) } else { (usize::MAX, usize::MAX) };
+    let lengths = text.split_inclusive(['\n', '\r']).map(|line| line.encode_utf16().count().min(columns));
+    let lines = lengths.take(lines).chain([1]).enumerate();
+    lines.flat_map(|(line, length)| (0..=length).map(move |at| json!({ "line": line, "character": at }))).collect()
+}
+
 #[test]
 fn every_request_at_every_place_of_every_case_is_answered() {
-    let mut asked = 0;
+    let (mut asked, mut renamed) = (0, 0);
     for (title, files, paths) in projects() {
-        let texts: BTreeMap<&PathBuf, String> = paths
-            .iter()
-            .map(|path| {
-                let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
-                (path, String::from_utf8_lossy(&bytes).into_owned())
-            })
-            .collect();
         let mut client = Client::in_memory(Arc::new(files.clone()), user()).reads_all();
         client.initialize(&able(), &[Path::new(PROJECT)]);
-        for (path, text) in &texts {
+        for path in &paths {
             let uri = uri::of_path(path);
-            for method in DOCUMENTS {
-                let params =
-                    json!({ "textDocument": { "uri": uri }, "options": { "tabSize": 2, "insertSpaces": true } });
-                client.request(method, params).unwrap_or_else(|error| panic!("{title}: {method}: {error:?}"));
+            let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            // What is no text no editor opens as it is; all else is asked about as a document that is open.
+            if text.as_bytes() == bytes {
+                client.open(path, &text);
             }
             let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9999, "character": 0 } });
-            let hints = json!({ "textDocument": { "uri": uri }, "range": whole });
-            client.request("textDocument/inlayHint", hints).expect("hints");
-            // A text of a megabyte has no surprises after its first lines.
-            let lines = text.split_inclusive(['\n', '\r']).take(60).map(|line| line.encode_utf16().count().min(120));
-            for (line, length) in lines.chain([1]).enumerate() {
-                for character in 0..=length + 1 {
-                    let place = json!({ "line": line, "character": character });
-                    for method in PLACES {
-                        let params = json!({
-                            "textDocument": { "uri": uri },
-                            "position": place,
-                            "range": { "start": place, "end": place },
-                            "context": { "diagnostics": [], "includeDeclaration": true, "triggerKind": 1 },
-                        });
-                        client.request(method, params).unwrap_or_else(|error| panic!("{title}: {method}: {error:?}"));
-                        asked += 1;
-                    }
-                    let params = json!({ "textDocument": { "uri": uri }, "positions": [place] });
-                    client.request("textDocument/selectionRange", params).expect("an answer");
+            let moved = json!([{ "oldUri": uri, "newUri": uri::of_path(&path.with_file_name("moved.md")) }]);
+            let params = json!({
+                "textDocument": { "uri": uri }, "range": whole, "options": { "tabSize": 2, "insertSpaces": true },
+                "query": "a", "previousResultIds": [], "files": moved,
+            });
+            for method in DOCUMENTS.into_iter().chain(WORKSPACE) {
+                ask(&mut client, &title, method, params.clone());
+            }
+            for place in places(&text) {
+                let params = json!({
+                    "textDocument": { "uri": uri }, "position": place, "positions": [place],
+                    "range": { "start": place, "end": place }, "newName": "other name",
+                    "context": { "diagnostics": [], "includeDeclaration": true, "triggerKind": 1 },
+                });
+                for method in PLACES {
+                    let answer = ask(&mut client, &title, method, params.clone());
+                    renamed += usize::from(method == "textDocument/rename" && answer.is_some());
+                    asked += 1;
                 }
             }
         }
     }
-    assert!(asked > 10_000, "{asked} is not every place");
+    assert!(asked > 50_000 && renamed > 500, "{asked}, {renamed}: not every place was asked about");
 }

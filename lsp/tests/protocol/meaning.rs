@@ -47,7 +47,7 @@ fn hover_says_what_things_come_to_here() {
         ("b.md", "---\nfork: true\ndescription: Comes first\ntags: [early]\nrun_on: [idle: 20m]\n---\nTidy.\n"),
         ("c.md", "---\nfork: true\nafter: [a]\n---\nTidy.\n"),
     ]);
-    let mut shown = String::new();
+    let mut shown = Vec::new();
     for words in [
         "---",
         "fork:",
@@ -74,7 +74,7 @@ fn hover_says_what_things_come_to_here() {
         "Tidy",
     ] {
         let said = hover(&mut client, "a.md", HOVER_FORK, words);
-        shown += &format!("===== fork, at `{}`, {said}\n\n", words.trim());
+        shown.push(format!("===== fork, at `{}`, {said}\n", words.trim()));
     }
     for words in [
         "default_idle",
@@ -90,9 +90,9 @@ fn hover_says_what_things_come_to_here() {
         "empty-body",
     ] {
         let said = hover(&mut client, "config.toml", HOVER_CONFIG, words);
-        shown += &format!("===== configuration, at `{words}`, {said}\n\n");
+        shown.push(format!("===== configuration, at `{words}`, {said}\n"));
     }
-    insta::assert_snapshot!("hover", shown);
+    insta::assert_snapshot!("hover", shown.join("\n"));
     client.everything();
 }
 

@@ -132,6 +132,17 @@ fn a_file_that_the_client_renames_takes_its_names_along() {
     let taken =
         json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("a.md")) }] });
     assert_eq!(client.request("workspace/willRenameFiles", taken).unwrap(), Value::Null);
+    for away in ["/p/b-old.md", "/p/.autofork/forks/b-old.txt", "/q/.autofork/forks/b-old.md"] {
+        let away =
+            json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": format!("file://{away}") }] });
+        assert_eq!(client.request("workspace/willRenameFiles", away).unwrap(), Value::Null);
+    }
+    client.open(&fork("a.md"), "---\nfork: true\nafter: [deep]\n---\nTidy.\n");
+    let folder =
+        json!({ "files": [{ "oldUri": uri::of_path(&fork("deep")), "newUri": uri::of_path(&fork("deeper")) }] });
+    let edit = client.request("workspace/willRenameFiles", folder).unwrap();
+    assert_eq!(edit["documentChanges"][0]["edits"][0]["newText"], "deeper", "a folder is the name of its fork");
+    client.everything();
 }
 
 #[test]
