@@ -149,23 +149,31 @@ pub struct Linkage {
 /// Links the files of one launch folder.
 #[salsa::tracked(returns(ref), no_eq)]
 pub(super) fn linked(db: &dyn Db, scope: ScopeInput) -> Arc<Linkage> {
-    let compiled: Vec<(usize, &Compiled)> =
-        scope.files(db).iter().map(|(root, file)| (*root, compiled(db, *file))).collect();
-    let layers: Vec<&Arc<CompiledConfig>> =
-        scope.layers(db).iter().map(|layer| compiled_config(db, *layer)).collect();
-    let placed: Vec<Placed<'_>> =
-        compiled.iter().map(|(root, Compiled(file))| Placed { file, root: *root }).collect();
+    let placed = scope.files(db).iter().map(|(root, file)| Placed { file: &compiled(db, *file).0, root: *root });
+    let placed: Vec<Placed<'_>> = placed.collect();
+    let layers: Vec<&CompiledConfig> = scope.layers(db).iter().map(|layer| &**compiled_config(db, *layer)).collect();
+    let (config, linked) = link(db, scope, &placed, &layers);
+    let paths = placed.iter().map(|placed| placed.file.file.source.path().clone());
+    let by_path = paths.enumerate().map(|(index, path)| (path, index)).collect();
+    Arc::new(Linkage { config, linked, by_path })
+}
+
+/// Links these files as those of a launch folder.
+pub(super) fn link(
+    db: &dyn Db,
+    scope: ScopeInput,
+    files: &[Placed<'_>],
+    layers: &[&CompiledConfig],
+) -> (Merged, Linked) {
     let config = compile::merge(layers.iter().map(|layer| &layer.layer));
     let linked = compile::link(Linking {
-        files: &placed,
+        files,
         config: &config,
-        layers: &layers.iter().map(|layer| &***layer).collect::<Vec<_>>(),
+        layers,
         folders: scope.folders(db).clone(),
         root: scope.root(db).as_path(),
         exists: &|path| db.exists(path),
         purpose: scope.purpose(db),
     });
-    let paths = compiled.iter().map(|(_, Compiled(file))| file.file.source.path().clone());
-    let by_path = paths.enumerate().map(|(index, path)| (path, index)).collect();
-    Arc::new(Linkage { config, linked, by_path })
+    (config, linked)
 }

@@ -91,6 +91,17 @@ fn everything_safe_is_mended_at_once_as_check_does_it() {
 }
 
 #[test]
+fn a_suppression_of_what_other_files_bring_about_is_kept() {
+    let text = "---\nfork: true\nmodel: x\n# autofork: allow(never-together) by hand\nafter: [b]\n---\nTidy.\n";
+    let other = "---\nfork: true\nrun_on: [idle: 2h]\n---\nTidy.\n";
+    let mut client = started(&[("a.md", text), ("b.md", other)]);
+    assert_eq!(client.rules(&fork("a.md")), ["ignored-key"]);
+    let offered = actions(&mut client, "a.md", 0, Some("source.fixAll"));
+    let mended = made(text, &offered, "Mend everything that can be mended safely");
+    assert_eq!(mended, text.replace("model: x\n", ""));
+}
+
+#[test]
 fn a_note_becomes_a_fork() {
     for (text, wanted) in [
         ("Tidy up.\n", "---\nfork: true\n---\nTidy up.\n"),

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autofork::db::Workspace;
-use autofork::diagnostic::Level;
+use autofork::diagnostic::{self, Applicability, Level};
 use autofork::ir::LaunchDir;
 use autofork::project::{Memory, UserDirs};
-use autofork::text::{Source, Span};
+use autofork::text::{Source, Sources, Span};
 use autofork_lsp::uri;
 use serde_json::{Value, json};
 
@@ -135,6 +135,49 @@ fn the_server_finds_what_check_finds_whether_it_pushes_or_is_asked() {
         }
         assert_eq!(asked, wanted, "{title}");
     }
+}
+
+/// The texts of a project after `check --fix`.
+fn mended(files: &Memory) -> Sources {
+    let mut workspace = Workspace::new(Arc::new(files.clone()));
+    let mut look = |changed: Vec<(Arc<Path>, String)>| {
+        for (path, text) in changed {
+            workspace.set_overlay(&path, Some(text.into()));
+        }
+        workspace.load(&LaunchDir::new(PROJECT), &user())
+    };
+    let mut loaded = look(Vec::new());
+    for _ in 0..diagnostic::ROUNDS {
+        let (changed, _) = diagnostic::apply(&loaded.diagnostics, &loaded.sources, Applicability::Safe);
+        loaded = look(changed);
+    }
+    loaded.sources
+}
+
+#[test]
+fn everything_is_mended_as_check_does_it() {
+    let mut compared = 0;
+    for (title, files, paths) in projects() {
+        let wanted = mended(&files);
+        let mut client = Client::in_memory(Arc::new(files.clone()), user()).reads_all();
+        client.initialize(&able(), &[Path::new(PROJECT)]);
+        for path in &paths {
+            let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
+            let Ok(text) = String::from_utf8(bytes) else { continue };
+            let start = json!({ "line": 0, "character": 0 });
+            let params = json!({
+                "textDocument": { "uri": uri::of_path(path) }, "range": { "start": start, "end": start },
+                "context": { "diagnostics": [], "only": ["source.fixAll"] },
+            });
+            let actions = client.request("textDocument/codeAction", params).expect("an answer");
+            let edit = actions.pointer("/0/edit/documentChanges/0/edits/0/newText").and_then(Value::as_str);
+            // What is no file of ours, or too large to be read as a whole, has no text there, or not all of its own.
+            let whole = wanted.get(path).filter(|_| text.len() < 1_000_000).map(|source| source.text().as_ref());
+            assert_eq!(edit.unwrap_or(&text), whole.unwrap_or(&text), "{title}");
+            compared += usize::from(edit.is_some());
+        }
+    }
+    assert!(compared > 10, "{compared} files had something to mend");
 }
 
 /// Requests about one place.
