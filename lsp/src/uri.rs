@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use autofork::project;
 use gen_lsp_types::Uri;
 
 /// The path of a file URI, without `.` and `..`; none of any other.
@@ -21,17 +22,7 @@ pub fn to_path(uri: &Uri) -> Option<PathBuf> {
             bytes.push(byte);
         }
     }
-    let mut cleaned = PathBuf::new();
-    for part in Path::new(&OsString::from_vec(bytes)).components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                cleaned.pop();
-            }
-            part => cleaned.push(part),
-        }
-    }
-    Some(cleaned)
+    Some(project::cleaned(Path::new(&OsString::from_vec(bytes))))
 }
 
 /// The file URI of an absolute path.

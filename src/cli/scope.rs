@@ -55,7 +55,7 @@ fn everything(workspace: &mut Workspace, current: &Path, user: &UserDirs) -> Sco
 fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[PathBuf]) -> Scope {
     let mut scope = Gathered::default();
     for given in paths {
-        let path = clean(&current.join(given));
+        let path = project::cleaned(&current.join(given));
         let kind = Disk.metadata(&path).map(|found| found.kind);
         let kind = kind.or_else(|error| if workspace.has_overlay(&path) { Ok(EntryKind::File) } else { Err(error) });
         let Ok(kind) = kind else {
@@ -107,19 +107,4 @@ impl Gathered {
         self.diagnostics.dedup();
         Scope { diagnostics: self.diagnostics, sources: self.sources, files: self.files.len(), missing: self.missing }
     }
-}
-
-/// An absolute path without `.` and `..`, links left as they are.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                cleaned.pop();
-            }
-            part => cleaned.push(part),
-        }
-    }
-    cleaned
 }

@@ -67,6 +67,11 @@ impl ForkFile {
         })
     }
 
+    /// The throttle, if there is a good one.
+    pub fn throttle_words(&self) -> Option<Span> {
+        self.lowered.as_ref().and_then(|lowered| lowered.throttle)
+    }
+
     /// The files that the instructions say to read or to write, each with its place. The path is as written, blanks
     /// decoded: relative to the folder of the fork, or else to the project.
     pub fn file_mentions(&self) -> impl Iterator<Item = (&str, Span)> {

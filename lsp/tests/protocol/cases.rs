@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autofork::db::Workspace;
-use autofork::diagnostic::{self, Applicability, Level};
+use autofork::diagnostic::{self, Applicability, Diagnostic, Level};
 use autofork::ir::LaunchDir;
 use autofork::project::{Memory, UserDirs};
 use autofork::text::{Source, Sources, Span};
@@ -47,31 +47,39 @@ fn projects() -> Vec<(String, Memory, Vec<PathBuf>)> {
     projects
 }
 
-/// One finding, as far as both sides say it.
-type Finding = (PathBuf, String, String, [usize; 4], String, usize);
+/// One finding, as both sides say it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    path: PathBuf,
+    place: [usize; 4],
+    rule: String,
+    level: String,
+    message: String,
+    /// The other places, each with what is said there.
+    related: Vec<(PathBuf, [usize; 4], String)>,
+    link: Option<String>,
+}
 
 /// What the compiler finds, as `check` does: its byte places as lines and columns in UTF-16.
 fn checked(files: &Memory) -> BTreeSet<Finding> {
     let mut workspace = Workspace::new(Arc::new(files.clone()));
     let loaded = workspace.load(&LaunchDir::new(PROJECT), &user());
-    let mut found: Vec<Finding> = Vec::new();
-    for one in &loaded.diagnostics {
-        let place = loaded.sources.get(&one.path).map_or([0; 4], |source| place(source, one.span));
-        let message = match &one.help {
+    let place = |path: &Arc<Path>, span| loaded.sources.get(path).map_or([0; 4], |source| place(source, span));
+    let finding = |one: &Diagnostic| Finding {
+        path: one.path.to_path_buf(),
+        place: place(&one.path, one.span),
+        rule: one.rule.name.to_owned(),
+        level: level(one.level).to_owned(),
+        message: match &one.help {
             Some(help) => format!("{}\n{help}", one.message),
             None => one.message.clone(),
-        };
-        let level = level(one.level);
-        found.push((
-            one.path.to_path_buf(),
-            one.rule.name.to_owned(),
-            level.to_owned(),
-            place,
-            message,
-            one.labels.len(),
-        ));
-    }
-    found.into_iter().collect()
+        },
+        related: (one.labels.iter())
+            .map(|label| (label.path.to_path_buf(), place(&label.path, label.span), label.message.clone()))
+            .collect(),
+        link: one.rule.link(),
+    };
+    loaded.diagnostics.iter().map(finding).collect()
 }
 
 fn level(level: Level) -> &'static str {
@@ -95,21 +103,26 @@ fn place(source: &Source, span: Span) -> [usize; 4] {
 }
 
 fn shown(path: &Path, found: &Value) -> Finding {
-    let number =
-        |pointer: &str| usize::try_from(found.pointer(pointer).and_then(Value::as_u64).expect("a number")).unwrap();
-    (
-        path.to_path_buf(),
-        found["code"].as_str().expect("a rule").to_owned(),
-        found["severity"].to_string(),
-        [
-            number("/range/start/line"),
-            number("/range/start/character"),
-            number("/range/end/line"),
-            number("/range/end/character"),
-        ],
-        found["message"].as_str().expect("words").to_owned(),
-        found["relatedInformation"].as_array().map_or(0, Vec::len),
-    )
+    let words = |value: &Value| value.as_str().expect("words").to_owned();
+    let place = |range: &Value| {
+        ["/start/line", "/start/character", "/end/line", "/end/character"].map(|part| {
+            let number = range.pointer(part).and_then(Value::as_u64).expect("a number");
+            usize::try_from(number).expect("a place")
+        })
+    };
+    let related = |one: &Value| {
+        let uri = one["location"]["uri"].as_str().expect("a URI");
+        (uri::to_path(&uri.into()).expect("a path"), place(&one["location"]["range"]), words(&one["message"]))
+    };
+    Finding {
+        path: path.to_path_buf(),
+        place: place(&found["range"]),
+        rule: words(&found["code"]),
+        level: found["severity"].to_string(),
+        message: words(&found["message"]),
+        related: found["relatedInformation"].as_array().into_iter().flatten().map(related).collect(),
+        link: found.pointer("/codeDescription/href").map(words),
+    }
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub(crate) struct Lowered {
     pub(crate) tags: Vec<(Tag, Place)>,
     /// The key `tags`.
     pub(crate) tags_key: Option<Span>,
+    /// The throttle's words.
+    pub(crate) throttle: Option<Span>,
     /// What the instructions say about files and agents.
     pub(crate) mentions: Mentions,
 }
@@ -70,13 +72,15 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
         body: Body { first_line: first_line(file), ..Body::default() },
     };
     let tags_key = file.entry("tags").map(|entry| entry.key.place().span);
+    let throttle = file.entry("throttle").filter(|_| fork.throttle.is_some());
+    let throttle = throttle.map(|entry| entry.value.place()).map(|place| place.words.unwrap_or(place.span));
     let mentions = mentions(file.text(), body);
     // There may be thousands of these.
     let (mut run_on, mut after, mut tags) = (run_on, after, tags);
     run_on.moments.shrink_to_fit();
     after.shrink_to_fit();
     tags.shrink_to_fit();
-    Lowered { bare: fork, whole: OnceLock::new(), run_on, after, tags, tags_key, mentions }
+    Lowered { bare: fork, whole: OnceLock::new(), run_on, after, tags, tags_key, throttle, mentions }
 }
 
 impl Lowered {
