@@ -1,0 +1,52 @@
+//! `autofork ticket ID`: what a ticket stands for. Redeems nothing.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::status::{PATIENCE, trouble};
+use super::words::{path, plain};
+use crate::cli::CliError;
+use crate::host::client::{Absence, Client};
+use crate::host::dirs::Home;
+use crate::host::protocol::{Reply, Request, Token};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The ticket: `af-` and 32 hexadecimal digits
+    id: String,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
+    let token = Token::parse(arguments.id.trim())
+        .ok_or_else(|| CliError::new("that is no ticket").help("a ticket is `af-` and 32 hexadecimal digits"))?;
+    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let reply = Client::new(&home)
+        .ask(&Request::Ticket(token), Absence::Accept, PATIENCE)
+        .map_err(|error| trouble(&error))?;
+    let Reply::Ticket(Some(instructions)) = reply else {
+        return Err(CliError::new("no such ticket is known").help("tickets are kept for 30 days"));
+    };
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&instructions).map_err(|error| CliError::new(error.to_string()))?;
+        anstream::println!("{text}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    anstream::println!("fork          {}", plain(instructions.fork.as_str()));
+    if let Some(description) = &instructions.description {
+        anstream::println!("for           {}", plain(description));
+    }
+    anstream::println!("file          {}", path(&instructions.path));
+    anstream::println!("due           {}", instructions.trigger);
+    anstream::println!("session       {}", plain(instructions.session.as_str()));
+    anstream::println!("conversation  {}", plain(instructions.conversation.as_str()));
+    anstream::println!("project       {}", path(instructions.root.as_path()));
+    anstream::println!();
+    for line in instructions.body.lines() {
+        anstream::println!("{}", plain(line));
+    }
+    Ok(ExitCode::SUCCESS)
+}
