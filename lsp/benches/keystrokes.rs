@@ -26,7 +26,7 @@ fn main() {
 
     let start = Instant::now();
     let mut server = Server::start(home.path());
-    server.initialize(&project);
+    server.initialize(&project, &json!({}));
     server.wait_for(&forks[7]);
     println!("start to first diagnostics, {FORKS} forks on disk    {:>8.1} ms", ms(start.elapsed()));
 
@@ -41,6 +41,19 @@ fn main() {
     report("keystroke in a body, after one in a frontmatter", &server.type_here_and_there(&forks[7], &forks[17]));
     report("keystroke in a frontmatter to diagnostics", &server.type_at(&forks[7], FRONTMATTER));
     println!("resident memory                                     {:>8.1} MB", server.memory());
+    server.stop();
+
+    let mut server = Server::start(home.path());
+    server.initialize(&project, &json!({ "textDocument": { "diagnostic": {} } }));
+    for (number, path) in forks.iter().enumerate() {
+        server.open(path, &text(number));
+    }
+    server.settle();
+    let asked = |server: &mut Server, line: u32| -> Vec<Keystroke> {
+        (0..KEYSTROKES).map(|_| server.keystroke(&forks[7], line, Server::ask)).collect()
+    };
+    report("keystroke in a body to diagnostics, asked for", &asked(&mut server, BODY));
+    report("keystroke in a frontmatter, asked for", &asked(&mut server, FRONTMATTER));
     server.stop();
 }
 
@@ -132,9 +145,10 @@ impl Server {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    fn initialize(&mut self, project: &Path) {
+    fn initialize(&mut self, project: &Path, capabilities: &Value) {
         let folders = json!([{ "uri": uri::of_path(project), "name": "project" }]);
-        let params = json!({ "processId": null, "rootUri": null, "capabilities": {}, "workspaceFolders": folders });
+        let params =
+            json!({ "processId": null, "rootUri": null, "capabilities": capabilities, "workspaceFolders": folders });
         self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
         self.notify("initialized", &json!({}));
     }
@@ -152,6 +166,15 @@ impl Server {
         }
     }
 
+    /// Asks for a file's diagnostics, as clients do that are not sent them, and waits for the answer.
+    fn ask(&mut self, path: &Path) {
+        let params = json!({ "textDocument": { "uri": uri::of_path(path) } });
+        self.send(
+            &json!({ "jsonrpc": "2.0", "id": self.version, "method": "textDocument/diagnostic", "params": params }),
+        );
+        while self.read()["id"] != self.version {}
+    }
+
     fn settle(&mut self) {
         self.send(&json!({ "jsonrpc": "2.0", "id": "settled", "method": "autofork/settled" }));
         while self.read()["id"] != "settled" {}
@@ -164,26 +187,26 @@ impl Server {
 
     /// Types at the end of a line, letter by letter, as a person would who waits for the word on each.
     fn type_at(&mut self, path: &Path, line: u32) -> Vec<Keystroke> {
-        (0..KEYSTROKES).map(|_| self.keystroke(path, line)).collect()
+        (0..KEYSTROKES).map(|_| self.keystroke(path, line, Self::wait_for)).collect()
     }
 
     /// Types in one file's body, each time after a keystroke in another file's frontmatter.
     fn type_here_and_there(&mut self, here: &Path, there: &Path) -> Vec<Keystroke> {
         let after = |server: &mut Self| {
-            server.keystroke(there, FRONTMATTER);
-            server.keystroke(here, BODY)
+            server.keystroke(there, FRONTMATTER, Self::wait_for);
+            server.keystroke(here, BODY, Self::wait_for)
         };
         (0..KEYSTROKES / 4).map(|_| after(self)).collect()
     }
 
-    fn keystroke(&mut self, path: &Path, line: u32) -> Keystroke {
+    fn keystroke(&mut self, path: &Path, line: u32, word: fn(&mut Self, &Path)) -> Keystroke {
         self.version += 1;
         let place = json!({ "line": line, "character": 9_999 });
         let change = json!([{ "range": { "start": place, "end": place }, "text": "x" }]);
         let document = json!({ "uri": uri::of_path(path), "version": self.version });
         let (start, ran) = (Instant::now(), self.ran());
         self.notify("textDocument/didChange", &json!({ "textDocument": document, "contentChanges": change }));
-        self.wait_for(path);
+        word(self, path);
         Keystroke { passed: start.elapsed(), ran: self.ran().saturating_sub(ran) }
     }
 

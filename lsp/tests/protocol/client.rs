@@ -157,6 +157,22 @@ impl Client {
         }
     }
 
+    /// Waits for the answers to all of these requests, in whatever order they come; gives them in that of the requests.
+    pub(crate) fn wait_for_all(&mut self, ids: &[RequestId]) -> Vec<Result<Value, (i32, String)>> {
+        let mut answers = BTreeMap::new();
+        while answers.len() < ids.len() {
+            match self.receiver.recv_timeout(PATIENCE).expect("an answer in time") {
+                Message::Response(response) => {
+                    let at = ids.iter().position(|id| *id == response.id).expect("an answer to one of them");
+                    let answer = response.response_result.map_err(|error| (error.code, error.message));
+                    assert!(answers.insert(at, answer).is_none(), "two answers to one request");
+                }
+                message => self.take(message),
+            }
+        }
+        answers.into_values().collect()
+    }
+
     /// Asks and waits.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Result<Value, (i32, String)> {
         let id = self.send(method, params);

@@ -45,6 +45,28 @@ fn ten_thousand_edits_in_a_burst_end_with_the_right_diagnostics() {
 }
 
 #[test]
+fn requests_among_edits_are_answered_from_one_text_or_another_and_the_last_from_the_last() {
+    let mut client = started(&[]);
+    client.open(&fork("a.md"), TEXTS[0]);
+    let mut ids = Vec::new();
+    for number in 0..300 {
+        client.change(&fork("a.md"), &format!("---\nfork: true\ndescription: Number {number}.\n---\nTidy.\n"));
+        let params = json!({ "textDocument": { "uri": uri::of_path(&fork("a.md")) }, "position": { "line": 0, "character": 0 } });
+        ids.push(client.send("textDocument/hover", params));
+    }
+    let answers = client.wait_for_all(&ids);
+    for answer in &answers {
+        match answer {
+            Ok(hover) => assert!(hover["contents"]["value"].as_str().unwrap().contains("Number "), "{hover}"),
+            Err((code, words)) => assert_eq!(*code, -32801, "given up only since the text changes too fast: {words}"),
+        }
+    }
+    let last = answers.last().unwrap().as_ref().expect("nothing came after it");
+    assert!(last["contents"]["value"].as_str().unwrap().contains("Number 299."), "{last}");
+    assert!(client.rules(&fork("a.md")).is_empty());
+}
+
+#[test]
 fn positions_that_are_nowhere_are_brought_to_the_edge() {
     let mut client = started(&[("a.md", "---\nfork: true\n---\nTidy.\n")]);
     client.open(&fork("a.md"), "---\nfork: true\n---\nTidy.\n");
