@@ -127,3 +127,36 @@ fn a_lone_value_becomes_a_list() {
     assert!(made(text, &offered, "Write `tags` as a list").contains("\ntags: [ci]\n"));
     assert!(!titles(&actions(&mut client, "a.md", 1, None)).contains(&"Write `tags` as a list"));
 }
+
+#[test]
+fn what_is_offered_reads_well() {
+    let texts = [
+        "---\nfork: true\nthrotle: 1h\nmodel: x\n---\nTidy.\n",
+        "---\nfork: yes\nrun_on: 15m\ntags: ci, notes\n---\nTidy.\n",
+        "---\nfork: true\nrun_on:\n  idle: 1h30m\nafter: gone\n---\nTidy.\n",
+        "---\ntags: [a]\n---\nTidy.\n",
+        "Tidy.\n",
+        "---\nfork: true\n# autofork: allow(unknown-key)\n---\n",
+    ];
+    let mut client = started(&[]);
+    let mut shown = Vec::new();
+    for text in texts {
+        client.open(&fork("a.md"), text);
+        for (line, words) in text.lines().enumerate() {
+            let offered = actions(&mut client, "a.md", u32::try_from(line).unwrap(), None);
+            let offered = offered.iter().map(|action| {
+                let preferred = if action["isPreferred"] == true { ", preferred" } else { "" };
+                format!(
+                    "    {} ({}{preferred})\n",
+                    action["title"].as_str().unwrap(),
+                    action["kind"].as_str().unwrap()
+                )
+            });
+            shown.push(format!("{words}\n{}", offered.collect::<String>()));
+        }
+        shown.push("\n".to_owned());
+        client.close(&fork("a.md"));
+    }
+    client.everything();
+    insta::assert_snapshot!("actions", shown.concat());
+}

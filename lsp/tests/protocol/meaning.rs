@@ -199,12 +199,52 @@ fn what_is_inserted_fits_what_is_there() {
 }
 
 #[test]
+fn what_is_offered_reads_well() {
+    let mut client = started(&[
+        ("config.toml", "disable_tags = [\"late\"]\n"),
+        ("b.md", "---\nfork: true\ndescription: Comes first\ntags: [notes]\n---\nTidy.\n"),
+        ("due list.md", "---\nfork: true\nrun_on: [context_used: 80%]\n---\nTidy.\n"),
+    ]);
+    let mut shown = Vec::new();
+    for text in [
+        "|",
+        "---\n|\n---\n",
+        "---\nfork: true\nrun_on:\n  - |\n---\n",
+        "---\nfork: true\nrun_on: [context_used: |\n---\n",
+        "---\nfork: true\nthrottle: |\n---\n",
+        "---\nfork: true\nafter: |\n---\n",
+        "---\nfork: true\ntags: [|]\n---\n",
+        "---\nfork: true\n# |\n---\n",
+    ] {
+        let offers = items(&mut client, "new.md", text);
+        shown.push(format!("===== fork, at the bar of {text:?}\n{}", offers.iter().map(offer).collect::<String>()));
+    }
+    for text in ["|", "[tag_throttles]\n|", "disable_tags = [|]", "[lint]\ncomma-list = |", "wake_debounce = |"] {
+        let offers = items(&mut client, "config.toml", text);
+        shown.push(format!(
+            "===== configuration, at the bar of {text:?}\n{}",
+            offers.iter().map(offer).collect::<String>()
+        ));
+    }
+    insta::assert_snapshot!("completion", shown.join("\n"));
+}
+
+/// An offer as a person sees it, and what it would write.
+fn offer(item: &Value) -> String {
+    let detail = item["detail"].as_str().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    let docs = item["documentation"]["value"].as_str().unwrap_or_default().replace('\n', " ");
+    format!("{}{detail} -> {}\n    {docs}\n", item["label"].as_str().unwrap(), item["textEdit"]["newText"])
+        .replace("\n    \n", "\n")
+}
+
+#[test]
 fn completion_in_configuration() {
     let mut client = started(&[("b.md", "---\nfork: true\ntags: [notes]\n---\nTidy.\n")]);
     let mut at = |text: &str| offered(&mut client, "config.toml", text);
-    let keys = at("quiet_period = 5\n|");
+    let keys = at("session_timeout = 5\n|");
     assert!(keys.contains(&"wake_debounce".to_owned()) && keys.contains(&"[lint]".to_owned()));
-    assert!(!keys.contains(&"quiet_period".to_owned()));
+    assert!(!keys.contains(&"session_timeout".to_owned()), "it is there");
+    assert!(!keys.contains(&"quiet_period".to_owned()), "it has no effect in a project");
     assert!(at("[lint]\nun|").contains(&"unknown-key".to_owned()));
     assert_eq!(at("[lint]\nunknown-key = \"|\"\n"), ["off", "hint", "warn", "error"]);
     assert_eq!(at("[tag_throttles]\n|"), ["notes"]);
@@ -220,5 +260,5 @@ fn completion_in_configuration() {
 fn a_tag_that_is_no_plain_key_is_quoted() {
     let mut client = started(&[("b.md", "---\nfork: true\ntags: [\"say \\\"hi\\\"\"]\n---\nTidy.\n")]);
     let item = items(&mut client, "config.toml", "[tag_throttles]\n|").remove(0);
-    assert_eq!(item["textEdit"]["newText"], "\"say \\\"hi\\\"\" = \"${1:30m}\"");
+    assert_eq!(item["textEdit"]["newText"], r#""say \\"hi\\"" = "${1:30m}""#, "a snippet, where \\ must be escaped");
 }
