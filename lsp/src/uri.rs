@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use autofork::platform;
+use autofork::{platform, project};
 use gen_lsp_types::Uri;
 
 /// The path of a file URI, without `.` and `..`; none of any other.
@@ -20,17 +20,7 @@ pub fn to_path(uri: &Uri) -> Option<PathBuf> {
             bytes.push(byte);
         }
     }
-    let mut cleaned = PathBuf::new();
-    for part in platform::path_of_uri(bytes)?.components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                cleaned.pop();
-            }
-            part => cleaned.push(part),
-        }
-    }
-    Some(cleaned)
+    Some(project::cleaned(&platform::path_of_uri(bytes)?))
 }
 
 /// The file URI of an absolute path.
