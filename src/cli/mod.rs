@@ -17,6 +17,7 @@ mod forks;
 mod history;
 mod hook;
 mod init;
+mod last_words;
 mod logs;
 mod lsp;
 mod mend;

@@ -10,6 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CliError;
+use super::last_words::last_words;
 use crate::host::client::{Absence, Client, ClientError, Patience};
 use crate::host::dirs::Home;
 use crate::host::protocol::{DaemonStatus, Reply, Request, SessionStatus, Status};
@@ -36,6 +37,17 @@ struct Json<'a> {
     sessions: &'a [SessionStatus],
 }
 
+/// Why there is no daemon, as far as that shows.
+#[derive(Debug, Default)]
+struct Silence {
+    /// The format of a journal that a newer version wrote.
+    newer_format: Option<u32>,
+    /// What keeps any from starting.
+    obstacle: Option<String>,
+    /// The error that the last one ended with.
+    last_words: Option<String>,
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
     let status = match Client::new(&home).ask(&Request::Status, Absence::Accept, PATIENCE) {
@@ -49,7 +61,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     } else {
         let text = match &status {
             Some(status) => render::status(status),
-            None => render::no_daemon(journal::newer_format(&home.journal()), home.obstacle().as_deref()),
+            None => render::no_daemon(&Silence {
+                newer_format: journal::newer_format(&home.journal()),
+                obstacle: home.obstacle(),
+                last_words: last_words(&home),
+            }),
         };
         // Whoever reads this may have read enough.
         let _ = anstream::stdout().write_all(text.as_bytes());
