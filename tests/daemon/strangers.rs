@@ -230,6 +230,50 @@ fn what_a_stranger_has_made_beforehand_is_not_used_and_that_is_said() {
     assert!(said.contains("is not a folder of yours"), "{said}");
 }
 
+/// Only where modes hold somebody back: they hold nothing back from root.
+#[test]
+fn in_a_home_that_cannot_be_written_to_sessions_stay_clean_and_status_and_doctor_say_why() {
+    if !can_play_another_user() {
+        return;
+    }
+    let stage = open_stage(&[]);
+    for place in [stage.root().to_owned(), stage.home()] {
+        give_to_stranger(&place);
+    }
+    let payload = stage.root().join("payload.json");
+    fs::write(&payload, json!({ "session_id": "s", "cwd": stage.project(), "prompt_id": "p" }).to_string()).unwrap();
+    set_mode(&payload, 0o644);
+    let is_theirs = |arguments: &[&str]| {
+        let mut command = stage.command(arguments);
+        FakeClient::new(&stage, "s").environment(&mut command);
+        command.uid(STRANGER).gid(STRANGER).current_dir("/").stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(fs::File::open(&payload).unwrap()).output().unwrap()
+    };
+    let is_silent = |output: &std::process::Output| {
+        output.status.success() && output.stdout.is_empty() && output.stderr.is_empty()
+    };
+    // The base folder; and the home in which it would have to be made.
+    for is_made in [true, false] {
+        if is_made {
+            set_mode(&stage.home(), 0o500);
+        } else {
+            fs::remove_dir_all(stage.home()).unwrap();
+            set_mode(stage.root(), 0o555);
+        }
+        for event in ["session-start", "user-prompt-submit", "session-end"] {
+            let output = is_theirs(&["hook", event]);
+            assert!(is_silent(&output), "{event}: {output:?}");
+        }
+        let said = String::from_utf8(is_theirs(&["status"]).stdout).unwrap();
+        assert!(said.contains("It cannot start") && said.contains("cannot be written to"), "{said}");
+        let doctor = is_theirs(&["doctor"]);
+        let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        assert!(!doctor.status.success() && said.contains("base-folder"), "{said}");
+        assert!(said.contains("cannot be written to") || said.contains("cannot be used"), "{said}");
+    }
+    set_mode(stage.root(), 0o755);
+}
+
 #[test]
 fn a_ticket_is_of_no_use_in_another_session_nor_inside_a_subagent_and_stays_good() {
     let stage = stage(&[("journal", "0s")]);
