@@ -135,9 +135,11 @@ fn what_is_neither_a_file_nor_a_folder_is_refused_and_the_rest_is_checked() {
 
 #[test]
 fn a_configuration_that_is_no_file_is_said_and_never_waited_for() {
-    for make in [(|path| fs::create_dir_all(path).expect("a folder")) as fn(&Path), |path| {
-        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).expect("a pipe")
-    }] {
+    let folder = |path: &Path| fs::create_dir_all(path).expect("a folder");
+    let pipe = |path: &Path| {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).expect("a pipe");
+    };
+    for make in [&folder as &dyn Fn(&Path), &pipe] {
         let sandbox = Sandbox::new();
         sandbox.fork("sound.md", SOUND);
         make(&sandbox.project().join(".autofork/config.toml"));

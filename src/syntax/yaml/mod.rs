@@ -2,11 +2,12 @@
 //!
 //! The parser behind it (granit) is known to this module alone. It stops at the first fault; so when the whole does not
 //! parse, it is cut at the keys of its first column and each piece is parsed alone, and every faulty piece gives its
-//! first fault.
+//! first fault. Text that is simple enough is read without it.
 
 mod build;
 mod fault;
 mod pieces;
+mod simple;
 mod tree;
 
 pub use build::Limits;
@@ -28,6 +29,9 @@ pub struct Parsed {
 
 /// Parses the `part` of `text`. Places are places of `text`.
 pub fn parse(text: &str, part: Span) -> Parsed {
+    if let Some(root) = simple::read(part.of(text), part.start()) {
+        return Parsed { root: Some(root), ..Parsed::default() };
+    }
     match build::build(part.of(text), part.start(), Limits::default()) {
         Ok(built) if built.unknown_aliases.is_empty() => {
             // A text where there would be a mapping, were it not for a character that cannot be seen.
