@@ -175,3 +175,18 @@ fn many_paths_are_looked_at_once() {
     let run = sandbox.run(&[&["check", "--format", "concise"], &paths[..200]].concat());
     assert_eq!((run.code, run.out.lines().count()), (0, 200));
 }
+
+#[test]
+fn folders_that_link_to_each_other_are_each_found_at_their_own_place() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.project().join(".autofork/forks");
+    for one in 0..12 {
+        sandbox.fork(&format!("d{one}/f{one}.md"), SOUND);
+        for other in 0..12 {
+            symlink(format!("../d{other}"), root.join(format!("d{one}/l{other}"))).expect("a link");
+        }
+    }
+    assert!(sandbox.run(&["forks"]).out.contains("12 active"));
+    let run = sandbox.run(&["check", "--ignore", "same-file"]);
+    assert_eq!((run.code, run.out.as_str()), (0, "Checked 12 files: nothing found.\n"));
+}

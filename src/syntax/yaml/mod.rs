@@ -102,6 +102,9 @@ mod tests {
         assert_eq!(fault("a: \"ci\nb: 1\n"), (K::UnclosedQuote, 7));
         assert_eq!(fault("a: \"c\\qi\"\n"), (K::BadEscape, 5));
         assert_eq!(fault("a: \"\\ud800x\"\n"), (K::BadEscape, 4));
+        let escape = |text: &str| parse(text, Span::new(0, text.len())).faults[0].span.of(text).to_owned();
+        assert_eq!(escape("a: \"x\\ud800y\"\n"), "\\ud800", "whole, but no character");
+        assert_eq!(escape("a: \"C:\\Users\"\n"), "\\U", "not whole");
         assert_eq!(fault("a:\n\tb: c\n"), (K::Tab, 3));
         assert_eq!(fault("a: 'it's fine'\n"), (K::TextAfterValue, 7));
         assert_eq!(fault("a: - b\n"), (K::DashInValue, 3));
