@@ -139,12 +139,12 @@ impl Workspace {
         }
         self.overlays.insert(path.to_path_buf(), text.clone());
         if let Some(known) = self.forks.get_mut(path) {
-            known.input.set_contents(&mut self.db).to(Contents::text(&text));
+            known.input.renew(&mut self.db, Contents::text(&text));
             known.seen = Seen::Overlay(text);
             return Overlaid::Text;
         }
         if let Some(known) = self.configs.get_mut(path) {
-            known.input.set_contents(&mut self.db).to(Contents::text(&text));
+            known.input.renew(&mut self.db, Contents::text(&text));
             known.seen = Seen::Overlay(text);
             return Overlaid::Text;
         }
@@ -295,7 +295,7 @@ impl Workspace {
             Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 known.seen = seen;
-                known.input.set_contents(&mut self.db).to(contents);
+                known.input.renew(&mut self.db, contents);
                 known.input
             }
             Entry::Vacant(free) => {
@@ -321,7 +321,7 @@ impl Workspace {
         let (seen, contents) = self.reading().read(path);
         let input = match known.map(|known| known.input) {
             Some(input) => {
-                input.set_contents(&mut self.db).to(contents);
+                input.renew(&mut self.db, contents);
                 input
             }
             None => ConfigInput::new(&self.db, layer, path.into(), contents),

@@ -13,7 +13,7 @@ use crate::db::Workspace;
 use crate::diagnostic::{
     Applicability, Diagnostic, Level, Report, concise, full, github, gitlab, json, junit, sarif,
 };
-use crate::project::UserDirs;
+use crate::project::{self, UserDirs};
 use crate::text::visible;
 
 /// Check fork files and configuration.
@@ -140,7 +140,7 @@ impl<'a> Check<'a> {
                 CliError::new("the file on standard input has no name")
                     .help("say with `--stdin-filename` where it belongs, such as .autofork/forks/journal.md")
             })?;
-            let path = scope::clean(&current.join(name));
+            let path = project::cleaned(&current.join(name));
             workspace.set_overlay(&path, Some(read_stdin()?.into()));
             stdin = Some(path);
         }

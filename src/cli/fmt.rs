@@ -10,6 +10,7 @@ use super::scope::{self, What};
 use super::{CliError, mend, output, surroundings};
 use crate::db::Workspace;
 use crate::format;
+use crate::project;
 
 /// Bring the frontmatter of fork files into its canonical form.
 ///
@@ -53,6 +54,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
 
 /// A scope holds the texts of whole projects, also where one file of them was asked for.
 fn what_is_asked_for(path: &Path, current: &Path, arguments: &Arguments) -> bool {
-    let given = || arguments.paths.iter().map(|given| scope::clean(&current.join(given)));
+    let given = || arguments.paths.iter().map(|given| project::cleaned(&current.join(given)));
     arguments.paths.is_empty() || given().any(|given| path.starts_with(given))
 }

@@ -12,13 +12,10 @@ use super::scope::Scope;
 use crate::diagnostic;
 use crate::text::{Sources, visible_line};
 
-/// Fixes can make room for other fixes, but not for ever.
-const ROUNDS: usize = 10;
-
 /// Makes all fixes that the check allows, in memory alone; gives their number. The scope is then that of the mended texts.
 pub(super) fn mend_unsaved(check: &mut Check<'_>, scope: &mut Scope) -> usize {
     let mut total = 0;
-    for _ in 0..ROUNDS {
+    for _ in 0..diagnostic::ROUNDS {
         let (changed, made) = diagnostic::apply(&scope.diagnostics, &scope.sources, check.applicability());
         if made == 0 {
             break;

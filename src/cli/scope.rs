@@ -65,7 +65,7 @@ fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[Pa
     let mut refused = Vec::new();
     let mut places: BTreeMap<Place, BTreeSet<PathBuf>> = BTreeMap::new();
     for given in paths {
-        let path = clean(&current.join(given));
+        let path = project::cleaned(&current.join(given));
         match kind(workspace, &path) {
             Ok(kind) => {
                 for place in places_of(&path, kind, current, user) {
@@ -151,19 +151,4 @@ impl Gathered {
         let files = self.sources.paths().filter(|path| self.wanted.iter().any(|wanted| wanted.holds(path))).count();
         Scope { diagnostics: self.diagnostics, sources: self.sources, files, refused }
     }
-}
-
-/// An absolute path without `.` and `..`, links left as they are.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                cleaned.pop();
-            }
-            part => cleaned.push(part),
-        }
-    }
-    cleaned
 }

@@ -25,7 +25,7 @@ pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
 pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
 pub use lower::{fork_name, spell};
-pub(crate) use near::nearest;
+pub use near::nearest;
 pub use places::WrittenMoment;
 pub use program::{Linked, Linking, Listed, Placed, Purpose, State, link};
 

@@ -16,6 +16,7 @@ mod fork_type;
 mod gauge;
 mod held;
 mod id;
+mod over;
 mod reason;
 mod record;
 mod session;
@@ -51,6 +52,7 @@ pub use fork_type::ForkType;
 use gauge::Windows;
 pub use gauge::{Gauge, WindowSign};
 pub use id::{ClientProcess, Conversation, PollId, PromptId, SessionId, TaskId, TicketId, ToolUseId, WakeId};
+use over::Over;
 pub use reason::Reason;
 pub use record::Record;
 pub use session::{Delivery, Held, Pause, Poll, Session, Turn, Wake};
@@ -68,6 +70,8 @@ pub struct State {
     stamps: Stamps,
     #[serde(default)]
     windows: Windows,
+    #[serde(default)]
+    over: Over,
 }
 
 impl State {
@@ -192,7 +196,7 @@ impl State {
         }
         // A straggler of a session that is over must not bring it back to life.
         let begins = matches!(fact, Fact::Started(_) | Fact::Prompt { .. } | Fact::Stopped { .. });
-        if begins && !self.sessions.contains_key(id) {
+        if begins && !self.sessions.contains_key(id) && !self.over.is_straggler(id, &fact) {
             self.sessions.insert(id.clone(), Session::new(origin, root, work.now));
         }
         if let Some(session) = self.sessions.get_mut(id) {
@@ -279,6 +283,7 @@ impl State {
         self.drop_held(work, id);
         let Some(session) = self.sessions.remove(id) else { return };
         work.effects.extend(session.last_records(work.now));
+        self.over.add(session.id.clone(), work.now, session.newest_turn().cloned());
         if let Some(poll) = session.poll {
             work.effects.push(Effect::Release { poll: poll.id });
         }

@@ -251,6 +251,11 @@ impl Session {
         self.newest_turn_at = self.newest_turn_at.max(Some(mark.at));
     }
 
+    /// The client's id of the newest turn, where it gives one.
+    pub(super) fn newest_turn(&self) -> Option<&PromptId> {
+        self.turns.back()
+    }
+
     /// By the client's own ids where it gives them, else by when the hooks were started.
     pub(super) fn order_of_stop(&self, mark: &Mark) -> StopOrder {
         if let Some(prompt) = &mark.prompt {

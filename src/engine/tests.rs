@@ -534,6 +534,37 @@ fn a_straggler_does_not_bring_a_session_back_to_life() {
 }
 
 #[test]
+fn a_stop_that_is_told_after_the_end_of_its_session_lets_its_hook_go_and_fires_nothing() {
+    let mut play = Play::with(vec![fork("a", 0)]);
+    play.turn("s");
+    play.obey("s");
+    play.fact("s", Fact::Ended);
+    // Told again since the daemon died, or for the first time since its hook began late.
+    for hook_started in [at(0), at(60)] {
+        play.now = at(60);
+        let mark = Mark { at: hook_started, ..play.current_mark("s") };
+        play.fact("s", Fact::Stopped { mark, kind: TurnKind::Plain, background: None, mode: None });
+        let poll = play.park("s");
+        assert_eq!((play.names(), play.released.last()), (vec![vec!["a"]], Some(&poll)), "{hook_started:?}");
+        assert_eq!(play.state.sessions().count(), 0);
+    }
+    // A later turn is a sign of life.
+    play.turn("s");
+    assert_eq!(play.names(), [["a"], ["a"]]);
+}
+
+#[test]
+fn a_turn_that_outlasts_the_timeout_of_its_session_still_counts_when_it_ends() {
+    let config = Config { session_timeout: seconds(60), ..debounced(0) };
+    let mut play = Play::under(config, vec![fork("a", 0)]);
+    play.prompt("s", Prompt::Human);
+    play.until(at(100));
+    assert_eq!(play.state.sessions().count(), 0);
+    play.stop("s");
+    assert_eq!(play.names(), [["a"]]);
+}
+
+#[test]
 fn a_session_ends_after_its_timeout_and_its_hook_is_let_go() {
     let config = Config { session_timeout: seconds(60), ..debounced(0) };
     let mut play = Play::under(config, vec![fork("late", 100)]);

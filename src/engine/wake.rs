@@ -41,6 +41,7 @@ impl State {
         let timeout = program.config().session_timeout;
         if !timeout.is_zero() && session.last_event.after(timeout) <= work.now {
             self.end_session(work, id);
+            self.over.may_go_on();
             return;
         }
         if session.orphan_check.is_some_and(|check| check <= work.now) {

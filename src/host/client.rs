@@ -24,6 +24,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 /// How long a daemon is given to show itself at its socket after it was poked.
 const SHOWING: Duration = Duration::from_secs(1);
 
+/// How long one that was poked is given before it is poked again.
+const POKE_AGAIN: Duration = Duration::from_millis(100);
+
 /// How long an older daemon is given to leave.
 const RETIREMENT: Duration = Duration::from_secs(1);
 
@@ -58,7 +61,7 @@ pub enum ClientError {
 impl ClientError {
     /// Whether trying again could help.
     pub const fn is_passing(&self) -> bool {
-        matches!(self, Self::Absent | Self::Broken(_) | Self::Slow | Self::Outdated(_))
+        matches!(self, Self::Absent | Self::Hidden(_) | Self::Broken(_) | Self::Slow | Self::Outdated(_))
     }
 }
 
@@ -99,6 +102,8 @@ impl From<io::Error> for ClientError {
 pub enum Absence {
     /// Start one.
     Start,
+    /// Start one if the last one was killed: what is told now, it would still have wanted to know.
+    StartIfKilled,
     /// Leave it.
     Accept,
 }
@@ -148,20 +153,34 @@ impl<'a> Client<'a> {
 
     /// Connects to the daemon, waiting `until` then at the most if one has to be started first.
     pub fn connect(&mut self, absence: Absence, until: Instant) -> Result<Connection, ClientError> {
-        if absence == Absence::Accept {
-            return self.find(until);
+        match absence {
+            Absence::Start => {}
+            Absence::Accept => return self.find(until),
+            Absence::StartIfKilled => match self.find(until) {
+                Err(ClientError::Absent) if self.home.has_socket_left() => {}
+                outcome => return outcome,
+            },
         }
         let mut started = false;
+        let mut poke_at = Instant::now();
         loop {
             match Connection::to_daemon_of(self.home, until) {
                 Err(ClientError::Absent) => {}
                 outcome => return outcome,
             }
-            match self.launcher.look() {
-                Launched::Failed if started => return Err(ClientError::CannotStart),
-                Launched::Running => {}
-                Launched::None if started => {}
-                Launched::None | Launched::Failed => {
+            match (self.launcher.look(), Holder::of(self.home)) {
+                (Launched::Failed, _) if started => return Err(ClientError::CannotStart),
+                (Launched::Running, _) => {}
+                (Launched::None, _) if started => {}
+                // It is on its way in or out, or has lost its socket. Another one could only wait for it too, and
+                // hundreds of hooks may be looking for it at once.
+                (_, Some(holder)) => {
+                    if Instant::now() >= poke_at {
+                        holder.poke();
+                        poke_at = Instant::now() + POKE_AGAIN;
+                    }
+                }
+                (Launched::None | Launched::Failed, None) => {
                     self.launcher.start().map_err(|_| ClientError::CannotStart)?;
                     started = true;
                 }

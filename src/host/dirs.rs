@@ -142,6 +142,13 @@ impl Home {
         parse_record(&self.recorded()?)?.1
     }
 
+    /// Whether there is a socket. One at which nobody listens was left by a daemon that was killed; one that leaves takes
+    /// it along.
+    pub fn has_socket_left(&self) -> bool {
+        let is_socket = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+        is_socket(&self.socket) || self.recorded_socket().is_some_and(|path| is_socket(&path))
+    }
+
     /// What a daemon records in the lock file.
     pub fn record(socket: &Path, pid: u32) -> Vec<u8> {
         [socket.as_os_str().as_bytes(), format!("\n{pid}\n").as_bytes()].concat()

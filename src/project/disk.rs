@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{Entry, EntryKind, FileSystem, Metadata, Stamp};
+use crate::platform;
 
 /// The file system of this machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,9 +17,7 @@ impl FileSystem for Disk {
     }
 
     fn open(&self, path: &Path, limit: usize) -> io::Result<(Metadata, Vec<u8>)> {
-        // Opening a pipe would wait for somebody who writes to it.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
+        let file = platform::open(path)?;
         let found = metadata(&file.metadata()?);
         if found.kind != EntryKind::File {
             return Err(io::Error::other("it is not a file"));
@@ -63,12 +61,9 @@ fn contents(mut file: File, size: u64, limit: usize) -> io::Result<Vec<u8>> {
 }
 
 fn metadata(found: &fs::Metadata) -> Metadata {
-    let stamp = Stamp {
-        modified: found.mtime().saturating_mul(1_000_000_000).saturating_add(found.mtime_nsec()),
-        size: found.size(),
-        number: found.ino(),
-    };
-    Metadata { kind: kind(found.file_type()), stamp, owner: Some(found.uid()) }
+    let stamp =
+        Stamp { modified: platform::modified(found), size: found.len(), number: platform::file_number(found) };
+    Metadata { kind: kind(found.file_type()), stamp, owner: platform::owner(found) }
 }
 
 fn kind(file_type: FileType) -> EntryKind {

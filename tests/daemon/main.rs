@@ -8,6 +8,8 @@ mod commands;
 mod crash;
 mod hooks;
 mod life;
+mod load;
 mod seat;
 mod support;
+mod upgrade;
 mod wire;

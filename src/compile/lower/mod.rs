@@ -37,6 +37,8 @@ pub(crate) struct Lowered {
     pub(crate) tags: Vec<(Tag, Place)>,
     /// The key `tags`.
     pub(crate) tags_key: Option<Span>,
+    /// The throttle's words.
+    pub(crate) throttle_words: Option<Span>,
     /// What the instructions say about files and agents.
     pub(crate) mentions: Mentions,
 }
@@ -64,13 +66,16 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
     let throttle = file.entry("throttle").and_then(|entry| throttle(file, entry, out));
     let overlap = file.entry("overlap").map(|entry| overlap(file, entry, out)).unwrap_or_default();
     let tags_key = file.entry("tags").map(|entry| entry.key.place().span);
+    let words = file.entry("throttle").filter(|_| throttle.is_some()).map(|entry| entry.value.place());
+    let throttle_words = words.map(|place| place.words.unwrap_or(place.span));
     let mentions = mentions(file.text(), file.envelope.body);
     // There may be thousands of these.
     let (mut run_on, mut after, mut tags) = (run_on, after, tags);
     run_on.moments.shrink_to_fit();
     after.shrink_to_fit();
     tags.shrink_to_fit();
-    Lowered { description, throttle, overlap, whole: OnceLock::new(), run_on, after, tags, tags_key, mentions }
+    let whole = OnceLock::new();
+    Lowered { description, throttle, overlap, whole, run_on, after, tags, tags_key, throttle_words, mentions }
 }
 
 impl Lowered {

@@ -8,7 +8,7 @@ use crate::engine::{
     Conversation, Delivery, Effect, Event, Evidence, Fact, ForkType, Held, PollId, Prompt, Record, Session,
     SessionId, StartSource, State, Ticket, TicketId, TicketState, ToolUseId, Trigger, Turn, WakeId,
 };
-use crate::ir::{Fork, ForkName, Moment, Overlap, Program, Programs, ProjectRoot, Tag, Time};
+use crate::ir::{Fork, ForkName, Moment, Overlap, Program, Programs, ProjectRoot, Seconds, Tag, Time};
 
 /// A fork that was issued, unless it was given back.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub(super) struct Ledger {
     /// Conversations that have shown a large context window.
     large: BTreeSet<Conversation>,
     records: BTreeMap<TicketId, Record>,
+    /// When each session ended last.
+    ended: BTreeMap<SessionId, Time>,
 }
 
 impl Ledger {
@@ -56,6 +58,7 @@ impl Ledger {
     ) {
         assert!(after.now() >= before.now(), "time runs backwards");
         self.observe_gauge(event, after);
+        self.stays_over(before, event, after);
         self.answer_polls(event, effects, after);
         let gave_back = self.give_back_all(before, event, after);
         let mut woke = false;
@@ -97,6 +100,22 @@ impl Ledger {
         {
             self.large.insert(session.conversation.clone());
         }
+    }
+
+    /// No hook that was started before the end of its session brings that back to life by telling its Stop.
+    fn stays_over(&mut self, before: &State, event: &Event, after: &State) {
+        if let Event::Host { origin, fact: Fact::Stopped { mark, .. }, .. } = event
+            && let (None, Some(_)) = (before.session(&origin.session), after.session(&origin.session))
+        {
+            let ended = self.ended.get(&origin.session);
+            let forgotten = |ended: &Time| ended.after(Seconds::minutes(60)) <= after.now();
+            assert!(
+                ended.is_none_or(|ended| mark.at > *ended || forgotten(ended)),
+                "a session is back from the dead"
+            );
+        }
+        let over = before.sessions().filter(|session| after.session(&session.id).is_none());
+        self.ended.extend(over.map(|session| (session.id.clone(), after.now())));
     }
 
     /// A parked hook is answered once, is whose it is, and is never forgotten.

@@ -1,0 +1,83 @@
+//! The parked Stop hook: it waits at the daemon until there is a wake or nothing more to wait for, over any number of
+//! daemons.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::engine::SessionId;
+use crate::host::client::{Absence, Client, ClientError, Connection};
+use crate::host::dirs::Home;
+use crate::host::protocol::{Reply, Request, WakeOrder};
+
+/// How long one attempt to reach a daemon may take, starting it included.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long to wait before the first new attempt; each further wait is twice as long.
+const BACKOFF: Duration = Duration::from_millis(20);
+
+/// The longest wait between attempts.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
+
+/// After so many attempts in a row without being parked the session is let go: about three minutes.
+const ATTEMPTS: u32 = 14;
+
+/// So often a hook looks for another daemon before it starts one. Who retires a daemon starts the next, and so does any
+/// other hook: that hundreds of parked ones do it too would only keep it from coming up.
+const LOOKS: u32 = 3;
+
+/// A connection that has lasted so long was a parked one: what ends it is a new trouble, not the old one.
+const PARKED: Duration = Duration::from_secs(1);
+
+/// A wake that has come.
+pub(super) struct Arrival {
+    pub(super) order: WakeOrder,
+    connection: Connection,
+}
+
+impl Arrival {
+    /// Tells the daemon that the wake is with the client now. If this is lost, the wake's own turn tells it.
+    pub(super) fn confirm(mut self, session: SessionId) {
+        let _ = self.connection.send(&Request::WakeArrived { session });
+    }
+}
+
+/// Waits for a wake; none if there is nothing more to wait for. `request` parks this hook, as often as it must.
+pub(super) fn wait(home: &Home, request: &Request) -> Option<Arrival> {
+    let mut client = Client::new(home);
+    let mut attempt = 0;
+    loop {
+        let began = Instant::now();
+        let absence = if (1..=LOOKS).contains(&attempt) { Absence::Accept } else { Absence::Start };
+        let error = match once(&mut client, request, absence) {
+            Ok(arrival) => return arrival,
+            Err(error) => error,
+        };
+        if began.elapsed() >= PARKED && matches!(error, ClientError::Broken(_)) {
+            attempt = 0;
+        }
+        match error {
+            ClientError::Outdated(_) => client.retire(Instant::now() + PATIENCE),
+            error if !error.is_passing() => return None,
+            _ => {}
+        }
+        attempt += 1;
+        if attempt >= ATTEMPTS {
+            return None;
+        }
+        thread::sleep(staggered(BACKOFF.saturating_mul(1 << (attempt - 1)).min(LONGEST_BACKOFF)));
+    }
+}
+
+fn once(client: &mut Client<'_>, request: &Request, absence: Absence) -> Result<Option<Arrival>, ClientError> {
+    let mut connection = client.connect(absence, Instant::now() + PATIENCE)?;
+    connection.send(request)?;
+    match connection.receive(None)? {
+        Reply::Wake(order) if !order.forks.is_empty() => Ok(Some(Arrival { order, connection })),
+        _ => Ok(None),
+    }
+}
+
+/// A wait that is up to twice as long, and differs from hook to hook: when a daemon goes, hundreds may lose it at once.
+fn staggered(wait: Duration) -> Duration {
+    wait + wait * (std::process::id() % 64) / 64
+}

@@ -1,0 +1,17 @@
+//! Load: many sessions, many hooks at once, and a daemon that is killed meanwhile. `cargo bench --bench load` plays the
+//! same at full size, with numbers.
+
+#[path = "../support/load/mod.rs"]
+#[allow(dead_code, reason = "the numbers are the benchmark's")]
+mod play;
+
+use crate::support::*;
+
+#[test]
+fn under_load_and_with_kills_nothing_is_lost_and_nothing_fires_twice() {
+    let plan = play::Plan { parked: 40, clients: 12, rounds: 9, rounds_per_session: 4, kills: 5 };
+    let outcome = play::play(&stage(&[]), plan);
+    assert!(outcome.faults.is_empty(), "{:#?}", outcome.faults);
+    assert_eq!((outcome.kills, outcome.fired), (plan.kills, plan.clients * plan.rounds + plan.parked));
+    assert!(outcome.events > plan.clients * plan.rounds * 11, "{}", outcome.events);
+}
