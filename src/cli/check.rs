@@ -181,7 +181,14 @@ fn read_stdin() -> Result<String, CliError> {
     let limit = MAX_BYTES as u64 + 1;
     let outcome = io::stdin().lock().take(limit).read_to_end(&mut bytes);
     outcome.map_err(|error| CliError::new(format!("standard input cannot be read: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| CliError::new("standard input is not UTF-8"))
+    // What is too large was cut off anywhere, and is only looked at to see whether it was meant as a fork.
+    if bytes.len() > MAX_BYTES {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|_| {
+        CliError::new("standard input is not UTF-8")
+            .help("save the file with the encoding UTF-8, then check it again")
+    })
 }
 
 fn print(check: &Check<'_>, scope: &Scope, mended: usize) -> Result<(), CliError> {

@@ -65,10 +65,17 @@ fn list(out: &mut dyn Write) -> io::Result<()> {
         }
         let style = colour(rule.level);
         let summary = rule.summary();
-        let sentence = summary.split(": ").next().unwrap_or(&summary).trim_end_matches('.');
+        let sentence = beginning(&summary);
         writeln!(out, "  {:width$}  {style}{:5}{style:#}  {sentence}", rule.name, rule.level)?;
     }
     writeln!(out, "\n{DIM}autofork explain RULE says more about one of them.{DIM:#}")
+}
+
+/// A summary up to its first colon, those in backquotes aside: what follows it are details.
+fn beginning(summary: &str) -> &str {
+    let mut colons = summary.match_indices(": ").map(|(at, _)| at);
+    let end = colons.find(|at| summary[..*at].matches('`').count().is_multiple_of(2));
+    summary[..end.unwrap_or(summary.len())].trim_end_matches('.')
 }
 
 fn explain(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
@@ -94,4 +101,15 @@ fn explain(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n{DIM}{link}{DIM:#}")?;
     }
     writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_in_the_list_ends_at_its_first_colon_but_not_inside_of_code() {
+        assert_eq!(beginning("A tag that cannot be one: empty, or a list."), "A tag that cannot be one");
+        assert_eq!(beginning("A file without `fork: true`."), "A file without `fork: true`");
+    }
 }

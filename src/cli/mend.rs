@@ -10,7 +10,7 @@ use super::CliError;
 use super::check::{Check, shown};
 use super::scope::Scope;
 use crate::diagnostic;
-use crate::text::Sources;
+use crate::text::{Sources, visible_line};
 
 /// Makes all fixes that the check allows, in memory alone; gives their number. The scope is then that of the mended texts.
 pub(super) fn mend_unsaved(check: &mut Check<'_>, scope: &mut Scope) -> usize {
@@ -67,11 +67,12 @@ pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path, out: &m
         let name = shown(source.path(), base);
         let diff = similar::TextDiff::from_lines(&**old.text(), &**source.text());
         let diff = diff.unified_diff().header(&format!("a/{name}"), &format!("b/{name}")).to_string();
-        for line in diff.split_inclusive('\n') {
+        for line in diff.lines() {
+            let words = visible_line(line.strip_suffix('\r').unwrap_or(line));
             match line.chars().next() {
-                Some('-') => write!(out, "{red}{line}{red:#}")?,
-                Some('+') => write!(out, "{green}{line}{green:#}")?,
-                _ => write!(out, "{line}")?,
+                Some('-') => writeln!(out, "{red}{words}{red:#}")?,
+                Some('+') => writeln!(out, "{green}{words}{green:#}")?,
+                _ => writeln!(out, "{words}")?,
             }
         }
     }

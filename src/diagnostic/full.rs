@@ -12,7 +12,7 @@ use miette::{
 };
 
 use super::{Applicability, Diagnostic, Level, Report};
-use crate::text::{BYTE_ORDER_MARK, Source, Span, visible};
+use crate::text::{BYTE_ORDER_MARK, Source, Span, visible, visible_line};
 
 /// What the output can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,7 +229,7 @@ impl Snippet {
         }
         let part = Span::new(from + start, from + end);
         let shown = self.text.len();
-        self.text.push_str(&shown_line(&words[start..end]));
+        self.text.push_str(&visible_line(&words[start..end]));
         self.lines.push(ShownLine { part, start: shown, end: self.text.len() });
         self.text.push_str(if end < words.len() { "…\n" } else { "\n" });
     }
@@ -246,7 +246,7 @@ impl Snippet {
         let ShownLine { part, start, end } = &self.lines[line - self.first_line];
         let words = part.of(source.text());
         let within = floor(words, offset.saturating_sub(part.start()));
-        if within == words.len() { *end } else { start + shown_line(&words[..within]).len() }
+        if within == words.len() { *end } else { start + visible_line(&words[..within]).len() }
     }
 }
 
@@ -257,11 +257,6 @@ fn floor(text: &str, offset: usize) -> usize {
         offset -= 1;
     }
     offset
-}
-
-/// A line as it is drawn: escaped, but tabs are left to miette, which sets them.
-fn shown_line(line: &str) -> String {
-    line.split('\t').map(visible).collect::<Vec<_>>().join("\t")
 }
 
 #[derive(Debug)]

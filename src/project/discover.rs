@@ -67,11 +67,12 @@ pub fn discover(fs: &dyn FileSystem, root: &Path) -> Discovered {
         real_root: real.clone(),
         folders: HashSet::new(),
         files: None,
+        too_deep: Vec::new(),
         entries: 0,
         found: Discovered::default(),
     };
     walk.folder(root, &real, 0);
-    walk.found
+    walk.finish()
 }
 
 struct Walk<'a> {
@@ -82,6 +83,8 @@ struct Walk<'a> {
     folders: HashSet<PathBuf>,
     /// Real paths of files that were visited, from the first link on: without links none is met twice.
     files: Option<HashSet<PathBuf>>,
+    /// Folders that are nested too deep where they were met, with their real paths. Links may lead there on a shorter way.
+    too_deep: Vec<(PathBuf, PathBuf)>,
     /// How many files and folders were listed.
     entries: usize,
     found: Discovered,
@@ -128,9 +131,18 @@ impl Walk<'_> {
             self.found.circles.push(path);
         } else if depth < MAX_DEPTH {
             self.folder(&path, real, depth + 1);
-        } else if self.folders.insert(real.to_path_buf()) {
-            self.found.too_deep.push(path);
+        } else {
+            self.too_deep.push((path, real.to_path_buf()));
         }
+    }
+
+    fn finish(mut self) -> Discovered {
+        for (path, real) in self.too_deep {
+            if self.folders.insert(real) {
+                self.found.too_deep.push(path);
+            }
+        }
+        self.found
     }
 
     /// What an entry is once links are followed.
@@ -146,12 +158,13 @@ impl Walk<'_> {
                 let real = self.fs.real_path(&path).unwrap_or(path);
                 Some(Child { name, kind: found.kind, real: Some(real) })
             }
-            Err(error) => {
-                if is_markdown(&name) {
-                    self.unreadable(&path, &error);
-                }
+            Err(error) if is_markdown(&name) => {
+                let is_lost = error.kind() == std::io::ErrorKind::NotFound;
+                let reason = if is_lost { "it is a link to nothing".to_owned() } else { reason(&error) };
+                self.found.unreadable.push((path, reason));
                 None
             }
+            Err(_) => None,
         }
     }
 

@@ -22,6 +22,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// As [`visible`], for a line of a file: tabs are left to whoever sets them.
+pub fn visible_line(line: &str) -> String {
+    line.split('\t').map(visible).collect::<Vec<_>>().join("\t")
+}
+
 /// A JSON document that says the same in characters that a terminal shows as they are: those that [`visible`] escapes,
 /// which JSON would let stand inside of its texts, are written as JSON's own escapes.
 pub fn visible_json(json: &str) -> Cow<'_, str> {

@@ -43,8 +43,15 @@ fn run(document: &str, beside: &Project) {
             project.write(path, contents.as_slice());
         }
         let loaded = project.load();
-        for found in loaded.diagnostics.iter().filter(|found| found.fix.is_some()) {
-            assert_eq!(found.rule.fixes, Fixes::Some, "{} says that it has no fix", found.rule.name);
+        for found in &loaded.diagnostics {
+            assert!(
+                found.fix.is_none() || found.rule.fixes == Fixes::Some,
+                "{} says that it has no fix",
+                found.rule.name
+            );
+            let mut labels = found.labels.iter().map(|label| label.message.as_str()).chain([found.label.as_str()]);
+            let long = labels.find(|label| label.split(' ').count() > 6);
+            assert_eq!(long, None, "a label of {} has more than six words", found.rule.name);
         }
         let found = (reported(&loaded, case), becomes(&loaded, case));
         let wanted = (case.expect.join("\n"), case.becomes.join("\n"));

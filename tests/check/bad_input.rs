@@ -135,9 +135,11 @@ fn what_is_neither_a_file_nor_a_folder_is_refused_and_the_rest_is_checked() {
 
 #[test]
 fn a_configuration_that_is_no_file_is_said_and_never_waited_for() {
-    for make in [(|path| fs::create_dir_all(path).expect("a folder")) as fn(&Path), |path| {
+    let folder = |path: &Path| fs::create_dir_all(path).expect("a folder");
+    let pipe = |path: &Path| {
         rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).expect("a pipe");
-    }] {
+    };
+    for make in [&folder as &dyn Fn(&Path), &pipe] {
         let sandbox = Sandbox::new();
         sandbox.fork("sound.md", SOUND);
         make(&sandbox.project().join(".autofork/config.toml"));
@@ -172,4 +174,19 @@ fn many_paths_are_looked_at_once() {
     let paths: Vec<&str> = names.iter().map(String::as_str).collect();
     let run = sandbox.run(&[&["check", "--format", "concise"], &paths[..200]].concat());
     assert_eq!((run.code, run.out.lines().count()), (0, 200));
+}
+
+#[test]
+fn folders_that_link_to_each_other_are_each_found_at_their_own_place() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.project().join(".autofork/forks");
+    for one in 0..12 {
+        sandbox.fork(&format!("d{one}/f{one}.md"), SOUND);
+        for other in 0..12 {
+            symlink(format!("../d{other}"), root.join(format!("d{one}/l{other}"))).expect("a link");
+        }
+    }
+    assert!(sandbox.run(&["forks"]).out.contains("12 active"));
+    let run = sandbox.run(&["check", "--ignore", "same-file"]);
+    assert_eq!((run.code, run.out.as_str()), (0, "Checked 12 files: nothing found.\n"));
 }

@@ -12,3 +12,4 @@ mod doctor;
 mod formatting;
 mod output;
 mod reports;
+mod schemas;

@@ -29,7 +29,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     }
     // The body of the fork changes with its line ends, so this is never done unseen.
     let edits = text.match_indices('\r').map(|(at, _)| (Span::new(at, at + 1), "\n".to_owned()));
-    out.report(&RULE, Span::at(0), "the lines of this file end with carriage returns alone; few other tools read that")
+    out.report(&RULE, Span::at(0), "the lines of this file end with carriage returns alone; they are read here, but by few other tools")
         .help("save the file with line ends of the kind LF")
         .fix(Applicability::Unsafe, "end lines with line feeds", edits);
 }

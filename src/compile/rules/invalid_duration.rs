@@ -126,7 +126,7 @@ pub(crate) fn why(reason: Reason) -> &'static str {
         Reason::Capital => "units are small letters",
         Reason::Milliseconds => "nothing is finer than seconds",
         Reason::Unit => "the units are s, m, h, d",
-        Reason::Clock => "hours and minutes, or minutes and seconds?",
+        Reason::Clock => "reads as a time of day",
         Reason::Order => "largest unit first, each once",
         Reason::TooLong => "at most 3650d",
         Reason::Other => "not a duration",

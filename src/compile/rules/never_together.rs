@@ -52,7 +52,7 @@ pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
             let Some(why) = apart(graph, member, other) else { continue };
             let name = brief(other.file.name.as_str()).into_owned();
             out.in_file(member.path())
-                .report(&RULE, edge.place, format!("this fork does not come due together with `{name}`: {why}"))
+                .report(&RULE, edge.place, format!("this fork does not come due together with `{name}`, since {why}; it hardly ever waits"))
                 .label("not due together")
                 .help("give both the same moment, or remove the name");
         }

@@ -24,7 +24,11 @@ pub(crate) fn check(span: Span, reason: &str, out: &mut Findings) {
     let message = format!("this is not TOML: {}; nothing in this file counts", brief(reason));
     out.report(&RULE, span, message)
         .label("cannot be read")
-        .help("texts stand in double quotes; in single quotes a backslash is just a backslash");
+        .help(if reason.contains("duplicate") {
+            "keep the one that is meant and remove the other"
+        } else {
+            "texts stand in double quotes; in single quotes a backslash is just a backslash"
+        });
 }
 
 /// A file that is no text.

@@ -60,7 +60,7 @@ pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
                     );
                 }
                 None => {
-                    draft.help("remove it, or write the fork; `autofork forks` lists those that are brief here");
+                    draft.help("remove it, or write the fork; `autofork forks` lists those that are visible here");
                 }
             }
         }

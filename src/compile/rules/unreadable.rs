@@ -32,10 +32,10 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     }
 }
 
-/// Reports a folder that cannot be read, or must not be; the findings are those of its path.
+/// Reports a folder, or a link, that cannot be read; the findings are those of its path.
 pub(crate) fn check_folder(reason: &str, out: &mut Findings) {
-    let message = format!("this cannot be read: {}; forks in it do not fire", brief(reason));
-    out.report(&RULE, Span::at(0), message).help("make it readable for you, or remove it");
+    let message = format!("this cannot be read: {}; no fork in it fires", brief(reason));
+    out.report(&RULE, Span::at(0), message).help("make it readable for you, mend the link if it is one, or remove it");
 }
 
 /// Reports a root that belongs to another user.

@@ -33,17 +33,21 @@ rule! {
 
 pub(crate) fn check(source: &Source, suppression: &Suppression, unused: &[&str], out: &mut Findings) {
     let names = unused.iter().map(|name| format!("`{}`", brief(name))).collect::<Vec<_>>().join(", ");
+    let (find, them) = if unused.len() == 1 { ("finds", "it") } else { ("find", "them") };
+    let all = unused.len() == suppression.rules.len();
+    let effect = if all { "the comment has no effect".to_owned() } else { format!("naming {them} has no effect") };
     let unknown = unused.iter().find(|name| super::find(name).is_none());
     let hash = Span::new(suppression.comment.start(), suppression.comment.start() + 1);
     let draft = out
-        .report(&RULE, hash, format!("{names} finds nothing on this line or the next; the comment has no effect"))
+        .report(&RULE, hash, format!("{names} {find} nothing on this line or the next; {effect}"))
         .label("nothing to switch off");
     let draft = match unknown {
         Some(name) => draft.help(format!("there is no rule `{}`; `autofork explain` lists them", brief(name))),
-        None => draft.help("remove the comment"),
+        None if all => draft.help("remove the comment"),
+        None => draft.help(format!("take {them} out of the comment")),
     };
     // A comment that still hides something else is left to its author.
-    if unused.len() == suppression.rules.len() {
+    if all {
         let line = source.line_span(source.line_of(hash.start()));
         let before = &source.text()[line.start()..hash.start()];
         let whole = if before.trim().is_empty() {

@@ -118,7 +118,7 @@ fn words(kind: &FaultKind, found: &str) -> Words {
             (format!("there is a control character, `{found}`"), "cannot be seen", "remove the character", "")
         }
         FaultKind::BadEscape => (
-            format!("`{found}` is no escape that YAML knows"),
+            bad_escape(found),
             "not an escape",
             "write `\\\\` for a backslash, or use single quotes, in which nothing is an escape",
             "in this text",
@@ -170,4 +170,12 @@ fn words(kind: &FaultKind, found: &str) -> Words {
         }
     };
     Words { message, label, help, opened }
+}
+
+fn bad_escape(found: &str) -> String {
+    if found.chars().count() > 2 {
+        format!("the escape `{found}` stands for no character")
+    } else {
+        format!("`{found}` is no escape that YAML knows")
+    }
 }

@@ -281,10 +281,12 @@ fn to_token_end(context: &Context<'_>, start: usize) -> Span {
     Span::new(line.start(), line.start() + text[..end].trim_end().len())
 }
 
-/// The first escape in the double quoted scalar at `start` that is none, backslash included.
+/// The first escape in the double quoted scalar at `start` that is none, backslash included: with all of its digits if it
+/// is whole but stands for no character.
 fn bad_escape(text: &str, start: usize) -> (usize, usize) {
     let bytes = text.as_bytes();
     let mut at = start + 1;
+    let mut digits = 0;
     while at < bytes.len() {
         if bytes[at] != b'\\' {
             at += 1;
@@ -305,10 +307,13 @@ fn bad_escape(text: &str, start: usize) -> (usize, usize) {
                 at += 12;
             }
             Ok(number) if char::from_u32(number).is_some() => at += 2 + length,
-            _ => break,
+            number => {
+                digits = number.map_or(0, |_| length);
+                break;
+            }
         }
     }
-    let end = text[at.min(text.len())..].chars().take(2).map(char::len_utf8).sum::<usize>();
+    let end = text[at.min(text.len())..].chars().take(2 + digits).map(char::len_utf8).sum::<usize>();
     (at.min(text.len()), (at + end).min(text.len()))
 }
 

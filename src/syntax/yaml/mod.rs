@@ -2,11 +2,12 @@
 //!
 //! The parser behind it (granit) is known to this module alone. It stops at the first fault; so when the whole does not
 //! parse, it is cut at the keys of its first column and each piece is parsed alone, and every faulty piece gives its
-//! first fault.
+//! first fault. Text that is simple enough is read without it.
 
 mod build;
 mod fault;
 mod pieces;
+mod simple;
 mod tree;
 
 pub use build::Limits;
@@ -28,6 +29,9 @@ pub struct Parsed {
 
 /// Parses the `part` of `text`. Places are places of `text`.
 pub fn parse(text: &str, part: Span) -> Parsed {
+    if let Some(root) = simple::read(part.of(text), part.start()) {
+        return Parsed { root: Some(root), ..Parsed::default() };
+    }
     match build::build(part.of(text), part.start(), Limits::default()) {
         Ok(built) if built.unknown_aliases.is_empty() => {
             // A text where there would be a mapping, were it not for a character that cannot be seen.
@@ -98,6 +102,9 @@ mod tests {
         assert_eq!(fault("a: \"ci\nb: 1\n"), (K::UnclosedQuote, 7));
         assert_eq!(fault("a: \"c\\qi\"\n"), (K::BadEscape, 5));
         assert_eq!(fault("a: \"\\ud800x\"\n"), (K::BadEscape, 4));
+        let escape = |text: &str| parse(text, Span::new(0, text.len())).faults[0].span.of(text).to_owned();
+        assert_eq!(escape("a: \"x\\ud800y\"\n"), "\\ud800", "whole, but no character");
+        assert_eq!(escape("a: \"C:\\Users\"\n"), "\\U", "not whole");
         assert_eq!(fault("a:\n\tb: c\n"), (K::Tab, 3));
         assert_eq!(fault("a: 'it's fine'\n"), (K::TextAfterValue, 7));
         assert_eq!(fault("a: - b\n"), (K::DashInValue, 3));
