@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use autofork_lsp::{Options, uri};
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, fork, memory, pulling, started, user};
+use crate::client::{Client, able, fork, memory, project, pulling, started, user};
+use crate::disk::Disk;
 
 const CLEAN: &str = "---\nfork: true\n---\nTidy.\n";
 
@@ -89,6 +90,20 @@ fn files_that_change_on_disk_are_noticed() {
     std::fs::remove_file(&path).unwrap();
     client.watched(&[&path]);
     assert!(client.rules(&path).is_empty(), "what is gone has no squiggles");
+}
+
+#[test]
+fn a_companion_note_that_comes_or_goes_is_noticed() {
+    let disk = Arc::new(Disk::new(project(&[("a.md", "---\nfork: true\n---\nRead [it](NOTES.md).\n")])));
+    let mut client = Client::in_memory(disk.clone(), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    assert_eq!(client.rules(&fork("a.md")), ["missing-companion"]);
+    disk.write(Path::new("/p/NOTES.md"), b"");
+    client.watched(&[Path::new("/p/NOTES.md")]);
+    assert!(client.rules(&fork("a.md")).is_empty());
+    disk.remove(Path::new("/p/NOTES.md"));
+    client.watched(&[Path::new("/p/NOTES.md")]);
+    assert_eq!(client.rules(&fork("a.md")), ["missing-companion"]);
 }
 
 #[test]
