@@ -7,11 +7,10 @@ use clap::Args;
 
 use super::check::shown;
 use super::scope::{self, What};
-use super::{CliError, mend, surroundings};
+use super::{CliError, mend, output, surroundings};
 use crate::db::Workspace;
 use crate::format;
 use crate::project;
-use crate::text::visible;
 
 /// Bring the frontmatter of fork files into its canonical form.
 ///
@@ -38,17 +37,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         let Some((span, words)) = format::frontmatter(text) else { continue };
         let show = shown(source.path(), &current);
         if arguments.check {
-            anstream::println!("{show} has another form.");
+            output::say(&format!("{show} has another form.\n"))?;
         } else {
             let formatted = [&text[..span.start()], &words, &text[span.end()..]].concat();
             mend::save(source.path(), &formatted)
                 .map_err(|error| CliError::new(format!("{show} cannot be written: {error}")))?;
-            anstream::println!("Formatted {show}.");
+            output::say(&format!("Formatted {show}.\n"))?;
         }
         changed += 1;
     }
-    if let Some(path) = scope.missing.first() {
-        return Err(CliError::new(format!("there is nothing at {}", visible(&path.to_string_lossy()))));
+    if let Some(refused) = scope.refused.first() {
+        return Err(CliError::new(refused.as_str()));
     }
     Ok(if arguments.check && changed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

@@ -60,8 +60,7 @@ pub(super) fn save(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Prints what changed between two states of the files as a unified diff.
-pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path, out: &mut dyn Write) -> io::Result<()> {
     let (red, green): (Style, Style) = (AnsiColor::Red.on_default(), AnsiColor::Green.on_default());
     for source in after.iter() {
         let Some(old) = before.get(source.path()).filter(|old| old.text() != source.text()) else { continue };
@@ -76,5 +75,5 @@ pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path) -> io::
             }
         }
     }
-    out.flush()
+    Ok(())
 }

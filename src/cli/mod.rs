@@ -15,6 +15,7 @@ mod forks;
 mod init;
 mod lsp;
 mod mend;
+mod output;
 mod schema;
 mod scope;
 #[cfg(feature = "daemon")]
@@ -31,6 +32,8 @@ use clap::{Parser, Subcommand};
 
 pub use error::CliError;
 pub use surroundings::user_dirs;
+
+use output::written;
 
 /// Background thoughts for coding-agent sessions.
 ///
@@ -70,8 +73,18 @@ pub fn main() -> ExitCode {
     if raw.next().is_some_and(|command| command == sessions::HOOK) {
         return sessions::hook(raw);
     }
-    let arguments = Arguments::parse();
-    let outcome: Result<ExitCode, CliError> = match arguments.command {
+    run().unwrap_or_else(|error| {
+        error.print();
+        ExitCode::from(2)
+    })
+}
+
+fn run() -> Result<ExitCode, CliError> {
+    let arguments = match asked()? {
+        Ok(arguments) => arguments,
+        Err(code) => return Ok(code),
+    };
+    match arguments.command {
         Command::Init(arguments) => init::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Fmt(arguments) => fmt::run(&arguments),
@@ -85,19 +98,14 @@ pub fn main() -> ExitCode {
         Command::Lsp => lsp::run(),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),
-    };
-    outcome.unwrap_or_else(|error| {
-        error.print();
-        ExitCode::from(2)
-    })
+    }
 }
 
-/// Takes the outcome of writing to standard output. A reader that has gone away, such as `head`, is no failure.
-fn written(outcome: std::io::Result<()>) -> Result<(), CliError> {
-    match outcome {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(CliError::new(format!("the output cannot be written: {error}")))
-        }
-        _ => Ok(()),
+/// What the arguments ask for; an exit code where they ask for nothing but words on how to use the program.
+fn asked() -> Result<Result<Arguments, ExitCode>, CliError> {
+    match Arguments::try_parse() {
+        Ok(arguments) => Ok(Ok(arguments)),
+        Err(help) if !help.use_stderr() => written(help.print()).map(|()| Err(ExitCode::SUCCESS)),
+        Err(error) => error.exit(),
     }
 }

@@ -69,7 +69,7 @@ impl ForkFile {
 
     /// The throttle, if there is a good one.
     pub fn throttle_words(&self) -> Option<Span> {
-        self.lowered.as_ref().and_then(|lowered| lowered.throttle)
+        self.lowered.as_ref().and_then(|lowered| lowered.throttle_words)
     }
 
     /// The files that the instructions say to read or to write, each with its place. The path is as written, blanks

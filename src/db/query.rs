@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use salsa::Setter as _;
 
@@ -161,8 +161,8 @@ pub struct Linkage {
     /// The program, the listing and the diagnostics. Where the disk was not looked at again, the instructions of the
     /// forks may be older than the texts.
     pub linked: Linked,
-    /// What is at a path in the listing.
-    pub(super) by_path: HashMap<Arc<Path>, usize>,
+    /// The place of a path among the files of the scope; made when first asked for, which a check never does.
+    pub(super) by_path: OnceLock<HashMap<Arc<Path>, usize>>,
 }
 
 /// Links the files of one launch folder.
@@ -172,9 +172,7 @@ pub(super) fn linked(db: &dyn Db, scope: ScopeInput) -> Arc<Linkage> {
     let placed: Vec<Placed<'_>> = placed.collect();
     let layers: Vec<&CompiledConfig> = scope.layers(db).iter().map(|layer| &**compiled_config(db, *layer)).collect();
     let (config, linked) = link(db, scope, &placed, &layers);
-    let paths = placed.iter().map(|placed| placed.file.file.source.path().clone());
-    let by_path = paths.enumerate().map(|(index, path)| (path, index)).collect();
-    Arc::new(Linkage { config, linked, by_path })
+    Arc::new(Linkage { config, linked, by_path: OnceLock::new() })
 }
 
 /// Links these files as those of a launch folder.

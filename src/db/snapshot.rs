@@ -60,10 +60,18 @@ impl Snapshot {
 
     /// A fork file of a scope, compiled by itself.
     pub fn fork_file(&self, scope: &Scope, path: &Path) -> Option<&Arc<CompiledFile>> {
-        let index = self.linkage(scope).by_path.get(path)?;
-        let (_, file) = scope.input.files(&self.db).get(*index)?;
+        let (_, file) = scope.input.files(&self.db).get(self.place_of(scope, path)?)?;
         let Compiled(file) = compiled(&self.db, *file);
         Some(file)
+    }
+
+    /// The place of a path among the fork files of a scope.
+    fn place_of(&self, scope: &Scope, path: &Path) -> Option<usize> {
+        let by_path = self.linkage(scope).by_path.get_or_init(|| {
+            let files = scope.input.files(&self.db).iter();
+            files.enumerate().map(|(index, (_, file))| (file.path(&self.db).clone(), index)).collect()
+        });
+        by_path.get(path).copied()
     }
 
     /// A configuration file of a scope, compiled by itself.
@@ -94,7 +102,7 @@ impl Snapshot {
     pub fn supposing(&self, scope: &Scope, path: &Path, text: &str) -> Option<(Arc<Source>, Vec<Diagnostic>)> {
         let (db, input, contents) = (&self.db, scope.input, Contents::text(text));
         let (files, layers) = (input.files(db), input.layers(db));
-        let fork = self.linkage(scope).by_path.get(path).and_then(|index| Some((*index, files.get(*index)?.1)));
+        let fork = self.place_of(scope, path).and_then(|index| Some((index, files.get(index)?.1)));
         let fork = fork.map(|(index, file)| (index, compile::fork_file(file.name(db), file.path(db), &contents)));
         let config = layers.iter().position(|layer| **layer.path(db) == *path);
         let config = config.map(|index| {

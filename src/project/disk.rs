@@ -1,6 +1,6 @@
 //! The real file system.
 
-use std::fs::{self, FileType};
+use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -22,11 +22,7 @@ impl FileSystem for Disk {
         if found.kind != EntryKind::File {
             return Err(io::Error::other("it is not a file"));
         }
-        // With room for all of it and one byte more, one call reads it and one sees its end.
-        let size = usize::try_from(found.stamp.size).unwrap_or(limit).min(limit);
-        let mut bytes = Vec::with_capacity(size + 1);
-        file.take(limit as u64).read_to_end(&mut bytes)?;
-        Ok((found, bytes))
+        Ok((found, contents(file, found.stamp.size, limit)?))
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
@@ -45,6 +41,23 @@ impl FileSystem for Disk {
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
+}
+
+/// The first `limit` bytes of a file that says that it has `size`.
+fn contents(mut file: File, size: u64, limit: usize) -> io::Result<Vec<u8>> {
+    let size = usize::try_from(size).unwrap_or(limit);
+    let mut bytes = vec![0; size.saturating_add(1).min(limit)];
+    let read = match file.read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read?,
+    };
+    bytes.truncate(read);
+    // Whoever asks for one byte more than there should be and gets what there should be has seen the end, and need not
+    // ask again. Else the file grows, or says nothing of its size.
+    if read != size {
+        file.take((limit - read) as u64).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 fn metadata(found: &fs::Metadata) -> Metadata {

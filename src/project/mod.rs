@@ -10,7 +10,7 @@ mod memory;
 mod roots;
 
 pub(crate) use discover::reason;
-pub use discover::{Candidate, Discovered, MAX_DEPTH, discover};
+pub use discover::{Candidate, Discovered, MAX_DEPTH, MAX_ENTRIES, discover};
 pub use disk::Disk;
 pub use fs::{Entry, EntryKind, FileSystem, Metadata, Stamp};
 pub use memory::Memory;

@@ -1,7 +1,9 @@
 //! `autofork demo`: the whole of it in a few seconds, with nothing of yours touched. A temporary folder, the real
 //! compiler, the real daemon and the real hooks; only the client and its model are played.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +11,7 @@ use std::time::{Duration, Instant};
 use anstyle::{AnsiColor, Style};
 
 use super::words::first_line;
-use crate::cli::CliError;
+use crate::cli::{CliError, output, written};
 use crate::sim::{AgentCall, FakeClient, Finished, HookAsked, Stage, StageError, StopHook};
 
 /// How long the demo's fork waits for quiet.
@@ -54,9 +56,10 @@ pub(super) fn run() -> Result<ExitCode, CliError> {
         Ok(()) if stage.root().exists() => Err(CliError::new("the demo's folder could not be removed")
             .help(format!("remove {}", stage.root().display()))),
         Ok(()) => {
-            anstream::println!("\nThat was all of it. Nothing is left: no process, no file.");
+            output::say("\nThat was all of it. Nothing is left: no process, no file.\n")?;
             Ok(ExitCode::SUCCESS)
         }
+        Err(StageError::Unheard(error)) => written(Err(error)).map(|()| ExitCode::SUCCESS),
         Err(error) => Err(trouble(&error)),
     }
 }
@@ -80,7 +83,7 @@ struct Timeline {
 }
 
 impl Timeline {
-    fn tell(&self, who: &Who, what: &str) {
+    fn tell(&self, who: &Who, what: &str) -> Result<(), StageError> {
         let dim = Style::new().dimmed();
         let (name, style) = match who {
             Who::User => ("you", AnsiColor::Green.on_default().bold()),
@@ -93,11 +96,18 @@ impl Timeline {
         let seconds = self.began.elapsed().as_secs_f64();
         let mut lines = what.lines();
         let first = lines.next().unwrap_or_default();
-        anstream::println!("{dim}{seconds:5.1}s{dim:#}  {style}{name:<8}{style:#}  {first}");
+        let mut text = format!("{dim}{seconds:5.1}s{dim:#}  {style}{name:<8}{style:#}  {first}\n");
         for line in lines {
-            anstream::println!("                  {dim}│ {line}{dim:#}");
+            let _ = writeln!(text, "                  {dim}│ {line}{dim:#}");
         }
+        say(&text)
     }
+}
+
+fn say(text: &str) -> Result<(), StageError> {
+    let mut out = anstream::stdout().lock();
+    let outcome = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    outcome.map_err(StageError::Unheard)
 }
 
 enum Who {
@@ -115,67 +125,66 @@ fn play_on(stage: &Stage) -> Result<(), StageError> {
     fs::write(stage.home().join("config.toml"), CONFIG).map_err(write)?;
 
     let line = Timeline { began: Instant::now() };
-    anstream::println!("A short session in a temporary project with one fork, .autofork/forks/journal.md:\n");
+    say("A short session in a temporary project with one fork, .autofork/forks/journal.md:\n\n")?;
     for text in FORK.lines() {
-        anstream::println!("    {text}");
+        say(&format!("    {text}\n"))?;
     }
-    anstream::println!();
+    say("\n")?;
 
     let (daemon, ()) = stage.start(&mut stage.command(&["daemon"]), |_| ())?;
     await_socket(stage)?;
-    line.tell(&Who::Daemon, &format!("listens (process {})", daemon.pid()));
+    line.tell(&Who::Daemon, &format!("listens (process {})", daemon.pid()))?;
 
     let mut client = FakeClient::new(stage, "demo");
     client.start()?;
-    line.tell(&Who::Session, "begins; its hooks tell the daemon what happens");
+    line.tell(&Who::Session, "begins; its hooks tell the daemon what happens")?;
     client.prompt("Add a retry to the upload.")?;
-    line.tell(&Who::User, "“Add a retry to the upload.”");
+    line.tell(&Who::User, "“Add a retry to the upload.”")?;
     stage.pause(Duration::from_millis(300))?;
-    line.tell(&Who::Model, "adds it, and the turn ends");
+    line.tell(&Who::Model, "adds it, and the turn ends")?;
     let parked = client.stop(HookAsked::No)?;
-    line.tell(&Who::Hook, "the Stop hook parks at the daemon, beside the session; now it is quiet");
+    line.tell(&Who::Hook, "the Stop hook parks at the daemon, beside the session; now it is quiet")?;
 
     let Ok(Finished { code: Some(2), stderr: woken, .. }) = client.await_stop(parked, QUIET + PATIENCE)? else {
         return Err(StageError::Late("the wake"));
     };
-    line.tell(&Who::Daemon, "quiet for 2s: journal is due; the parked hook is told");
-    line.tell(&Who::Hook, &format!("wakes the session with these words, and is gone\n{}", shortened(&woken)));
+    line.tell(&Who::Daemon, "quiet for 2s: journal is due; the parked hook is told")?;
+    line.tell(&Who::Hook, &format!("wakes the session with these words, and is gone\n{}", shortened(&woken)))?;
     client.prompt_with_wake(&woken)?;
 
     let calls = client.calls_asked_for(&woken);
     let [call] = calls.as_slice() else { return Err(StageError::Late("a call for one fork")) };
-    line.tell(&Who::Model, "makes that call");
+    line.tell(&Who::Model, "makes that call")?;
     redeem(&client, &line, call)?;
     client.launch(call, "agent-1")?;
-    line.tell(&Who::Fork, "runs in the background: a copy of the session, with the whole conversation");
+    line.tell(&Who::Fork, "runs in the background: a copy of the session, with the whole conversation")?;
     let parked = client.stop(HookAsked::Yes)?;
-    line.tell(&Who::Session, "says a short line; the turn ends, and its hook parks again");
+    line.tell(&Who::Session, "says a short line; the turn ends, and its hook parks again")?;
 
     stage.pause(Duration::from_secs(1))?;
     client.finish(call, "agent-1", "Added a line to JOURNAL.md: uploads are now tried three times.")?;
-    line.tell(&Who::Fork, "reports: “Added a line to JOURNAL.md: uploads are now tried three times.”");
+    line.tell(&Who::Fork, "reports: “Added a line to JOURNAL.md: uploads are now tried three times.”")?;
     expect_released(&client, parked)?;
     let parked = client.stop(HookAsked::No)?;
-    line.tell(&Who::Session, "has taken the report in; its hook parks again");
+    line.tell(&Who::Session, "has taken the report in; its hook parks again")?;
 
     match client.await_stop(parked, QUIET * 2)? {
         Err(still) => {
             line.tell(
                 &Who::Daemon,
                 "quiet for twice as long again: journal has fired in this pause, so nothing happens",
-            );
+            )?;
             client.end()?;
             expect_released(&client, still)?;
         }
         Ok(_) => return Err(StageError::Late("a pause without a second wake")),
     }
-    line.tell(&Who::Session, "ends; the daemon lets its hook go");
+    line.tell(&Who::Session, "ends; the daemon lets its hook go")?;
     stage.signal(daemon, rustix::process::Signal::TERM);
     match stage.wait(daemon, PATIENCE)? {
         Some(status) if status.success() => line.tell(&Who::Daemon, "leaves"),
-        _ => return Err(StageError::Late("the daemon's end")),
+        _ => Err(StageError::Late("the daemon's end")),
     }
-    Ok(())
 }
 
 fn await_socket(stage: &Stage) -> Result<(), StageError> {
@@ -205,7 +214,7 @@ fn redeem(client: &FakeClient<'_>, line: &Timeline, call: &AgentCall) -> Result<
             prompt.len(),
             shortened(prompt)
         ),
-    );
+    )?;
     Ok(())
 }
 

@@ -1,7 +1,6 @@
 //! `history`: past wakes and runs, from the journal. Needs no daemon, and leaves no trace.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +12,7 @@ use jiff::{Timestamp, ToSpan as _};
 use serde::Serialize;
 
 use super::words::{count, first_line, outcome, path, plain};
-use crate::cli::CliError;
+use crate::cli::{CliError, output};
 use crate::compile;
 use crate::engine::{Outcome, Trigger, Usage};
 use crate::host::dirs::Home;
@@ -82,9 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         runs.remove(0);
     }
     if arguments.json {
-        let json = Json { version: VERSION, runs: runs.iter().map(json_run).collect() };
-        let text = serde_json::to_string_pretty(&json).map_err(|error| CliError::new(error.to_string()))?;
-        let _ = writeln!(std::io::stdout(), "{text}");
+        output::print_json(&Json { version: VERSION, runs: runs.iter().map(json_run).collect() })?;
     } else {
         let everything = arguments.fork.is_none() && arguments.session.is_none() && arguments.day.is_none();
         let shown = if runs.is_empty() && !everything {
@@ -92,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         } else {
             text(&runs, more, &TimeZone::system())
         };
-        let _ = anstream::stdout().write_all(shown.as_bytes());
+        output::say(&shown)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,6 @@
 //! `autofork prune`: ends the sessions whose client is gone. Starts no daemon.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use super::status::{PATIENCE, trouble};
 use super::words::{path, plain};
-use crate::cli::{CliError, written};
+use crate::cli::{CliError, output};
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;
 use crate::host::protocol::{LookedAfter, Reply, Request, Verdict};
@@ -46,14 +45,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         }
         Err(error) => return Err(trouble(&error)),
     };
-    let mut out = io::stdout().lock();
-    let outcome = if arguments.json {
-        let json = Json { version: VERSION, sessions: sessions.as_deref().unwrap_or_default() };
-        serde_json::to_string_pretty(&json).map_err(io::Error::other).and_then(|text| writeln!(out, "{text}"))
+    if arguments.json {
+        output::print_json(&Json { version: VERSION, sessions: sessions.as_deref().unwrap_or_default() })?;
     } else {
-        out.write_all(text(sessions.as_deref()).as_bytes())
-    };
-    written(outcome)?;
+        output::say(&text(sessions.as_deref()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

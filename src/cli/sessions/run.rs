@@ -1,13 +1,12 @@
 //! `autofork run NAME`: the instruction that starts forks by hand, to be pasted into a live session. It only prints.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
 
-use crate::cli::{CliError, surroundings, written};
+use crate::cli::{CliError, output, surroundings};
 use crate::compile::{self, State, nearest};
 use crate::db::{Loaded, Workspace};
 use crate::engine::predecessors;
@@ -38,7 +37,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         None => arguments.names.iter().map(|name| named(&loaded, name)).collect::<Result<_, _>>()?,
     };
     let text = spawn_text(&in_order(&chosen));
-    written(io::stdout().lock().write_all(text.as_bytes()))?;
+    output::print_raw(|out| out.write_all(text.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }
 

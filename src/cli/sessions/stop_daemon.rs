@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::status::{PATIENCE, trouble};
-use crate::cli::CliError;
+use crate::cli::{CliError, output};
 use crate::host::client::{Absence, Client, ClientError};
 use crate::host::dirs::Home;
 use crate::host::holder::Holder;
@@ -20,7 +20,7 @@ pub(super) fn run() -> Result<ExitCode, CliError> {
     match client.ask(&Request::Leave, Absence::Accept, PATIENCE) {
         Ok(Reply::Done) => {}
         Err(ClientError::Absent) => {
-            anstream::println!("No daemon is running.");
+            output::say("No daemon is running.\n")?;
             return Ok(ExitCode::SUCCESS);
         }
         // One of another version understands only the frame that never changes.
@@ -33,7 +33,7 @@ pub(super) fn run() -> Result<ExitCode, CliError> {
     while Instant::now() < until {
         // By the lock, which goes with its process.
         if Holder::of(&home).is_none() {
-            anstream::println!("The daemon has left. The next hook of a session starts a new one.");
+            output::say("The daemon has left. The next hook of a session starts a new one.\n")?;
             return Ok(ExitCode::SUCCESS);
         }
         thread::sleep(Duration::from_millis(5));

@@ -1,15 +1,16 @@
 //! `autofork ticket ID`: what a ticket stands for. Redeems nothing.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::status::{PATIENCE, trouble};
 use super::words::{path, plain};
-use crate::cli::CliError;
+use crate::cli::{CliError, output};
 use crate::host::client::{Absence, Client};
 use crate::host::dirs::Home;
-use crate::host::protocol::{Reply, Request, Token};
+use crate::host::protocol::{Instructions, Reply, Request, Token};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -31,22 +32,26 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         return Err(CliError::new("no such ticket is known").help("tickets are kept for 30 days"));
     };
     if arguments.json {
-        let text = serde_json::to_string_pretty(&instructions).map_err(|error| CliError::new(error.to_string()))?;
-        anstream::println!("{text}");
-        return Ok(ExitCode::SUCCESS);
-    }
-    anstream::println!("fork          {}", plain(instructions.fork.as_str()));
-    if let Some(description) = &instructions.description {
-        anstream::println!("for           {}", plain(description));
-    }
-    anstream::println!("file          {}", path(&instructions.path));
-    anstream::println!("due           {}", instructions.trigger);
-    anstream::println!("session       {}", plain(instructions.session.as_str()));
-    anstream::println!("conversation  {}", plain(instructions.conversation.as_str()));
-    anstream::println!("project       {}", path(instructions.root.as_path()));
-    anstream::println!();
-    for line in instructions.body.lines() {
-        anstream::println!("{}", plain(line));
+        output::print_json(&instructions)?;
+    } else {
+        output::print(|out| print(&instructions, out))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn print(instructions: &Instructions, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "fork          {}", plain(instructions.fork.as_str()))?;
+    if let Some(description) = &instructions.description {
+        writeln!(out, "for           {}", plain(description))?;
+    }
+    writeln!(out, "file          {}", path(&instructions.path))?;
+    writeln!(out, "due           {}", instructions.trigger)?;
+    writeln!(out, "session       {}", plain(instructions.session.as_str()))?;
+    writeln!(out, "conversation  {}", plain(instructions.conversation.as_str()))?;
+    writeln!(out, "project       {}", path(instructions.root.as_path()))?;
+    writeln!(out)?;
+    for line in instructions.body.lines() {
+        writeln!(out, "{}", plain(line))?;
+    }
+    Ok(())
 }

@@ -1,7 +1,6 @@
 //! `why FORK`: when a fork fired in each session here, or why it did not, and when it next could. Never starts a daemon.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,7 +11,7 @@ use serde::Serialize;
 use super::status::{PATIENCE, render, trouble};
 use super::words::{clock, first_line, plain, reason, remedy, run_state, telling, until};
 use crate::cli::check::shown;
-use crate::cli::{CliError, forks, surroundings};
+use crate::cli::{CliError, forks, output, surroundings};
 use crate::compile::{self, Listed, State};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::{Diagnostic, Level};
@@ -79,11 +78,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let answer =
         Answer { name: &name, listed, loaded: &loaded, status: status.as_ref(), sessions, all: arguments.all };
     if arguments.json {
-        let text =
-            serde_json::to_string_pretty(&answer.json(&current)).map_err(|error| CliError::new(error.to_string()))?;
-        let _ = writeln!(std::io::stdout(), "{text}");
+        output::print_json(&answer.json(&current))?;
     } else {
-        let _ = anstream::stdout().write_all(answer.text(&current).as_bytes());
+        output::say(&answer.text(&current))?;
     }
     Ok(ExitCode::SUCCESS)
 }

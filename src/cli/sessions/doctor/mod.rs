@@ -15,7 +15,6 @@ mod settings;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,7 +24,7 @@ use self::client::Client;
 use self::finding::{Check, Finding};
 use self::heard::{Evidence, Heard};
 use self::settings::Settings;
-use crate::cli::{CliError, surroundings, written};
+use crate::cli::{CliError, output, surroundings};
 use crate::db::Workspace;
 use crate::host::dirs::{HOME_VARIABLE, Home};
 use crate::ir::LaunchDir;
@@ -48,13 +47,11 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let current = surroundings::current_folder()?;
     let findings = examine(&current);
-    let outcome = if arguments.json {
-        render::json(&findings, &mut io::stdout().lock())
+    if arguments.json {
+        output::print_raw(|out| render::json(&findings, out))?;
     } else {
-        let mut out = anstream::stdout().lock();
-        render::text(&findings, &mut out).and_then(|()| out.flush())
-    };
-    written(outcome)?;
+        output::print(|out| render::text(&findings, out))?;
+    }
     let counts = findings.iter().any(|finding| finding.level.counts());
     Ok(ExitCode::from(u8::from(counts)))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::finding::{Finding, Level};
 use crate::cli::sessions::words::{path, plain};
+use crate::text::visible_json;
 
 /// The version of the JSON printed.
 const VERSION: u32 = 1;
@@ -42,8 +43,7 @@ impl Summary {
 
 pub(super) fn json(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
     let document = Document { version: VERSION, summary: Summary::of(findings), checks: findings };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    writeln!(out, "{}", visible_json(&serde_json::to_string_pretty(&document)?))
 }
 
 pub(super) fn text(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {

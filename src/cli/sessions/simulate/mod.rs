@@ -2,13 +2,12 @@
 
 mod render;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::cli::CliError;
+use crate::cli::{CliError, output};
 use crate::compile;
 use crate::engine::SessionId;
 use crate::host::dirs::Home;
@@ -65,7 +64,7 @@ fn simulate(path: &Path, json: bool) -> Result<ExitCode, CliError> {
         return Err(at_its_place(&source, &Fault { span, message, help: Some(help) }));
     }
     let shown = if json { render::json(&scenario, &played) } else { render::scenario(&scenario, &played, &source) };
-    let _ = anstream::stdout().write_all(shown.as_bytes());
+    output::say(&shown)?;
     Ok(if met(&played) { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -139,6 +138,6 @@ fn again(begins: &str, json: bool) -> Result<ExitCode, CliError> {
     let programs = reader.last_programs().map_err(failed)?;
     let timeline = replay(entries, programs, &id);
     let shown = if json { render::json_session(&id, &timeline) } else { render::session(&id, &timeline) };
-    let _ = anstream::stdout().write_all(shown.as_bytes());
+    output::say(&shown)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,17 +2,16 @@
 
 pub(super) mod render;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::CliError;
+use crate::cli::{CliError, output};
 use crate::host::client::{Absence, Client, ClientError, Patience};
 use crate::host::dirs::Home;
-use crate::host::protocol::{DaemonStatus, Reply, Request, SessionStatus, Status};
+use crate::host::protocol::{DaemonStatus, Reply, Request, SessionStatus};
 use crate::journal;
 
 /// How long the daemon may take to answer a person.
@@ -45,27 +44,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         Err(error) => return Err(trouble(&error)),
     };
     if arguments.json {
-        print_json(status.as_ref())?;
+        output::print_json(&Json {
+            version: VERSION,
+            daemon: status.as_ref().map(|status| &status.daemon),
+            sessions: status.as_ref().map(|status| status.sessions.as_slice()).unwrap_or_default(),
+        })?;
     } else {
-        let text = match &status {
+        output::say(&match &status {
             Some(status) => render::status(status),
             None => render::no_daemon(journal::newer_format(&home.journal()), home.obstacle().as_deref()),
-        };
-        // Whoever reads this may have read enough.
-        let _ = anstream::stdout().write_all(text.as_bytes());
+        })?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn print_json(status: Option<&Status>) -> Result<(), CliError> {
-    let json = Json {
-        version: VERSION,
-        daemon: status.map(|status| &status.daemon),
-        sessions: status.map(|status| status.sessions.as_slice()).unwrap_or_default(),
-    };
-    let text = serde_json::to_string_pretty(&json).map_err(|error| CliError::new(error.to_string()))?;
-    let _ = writeln!(std::io::stdout(), "{text}");
-    Ok(())
 }
 
 /// Why the daemon could not be asked, for a person.
