@@ -173,9 +173,10 @@ fn a_client_that_asks_is_told_when_other_files_are_affected() {
     client.change(&fork("b.md"), "---\nfork: true\nx: 1\n---\nTidy.\n");
     client.settle();
     assert!(client.asked.is_empty(), "it asks about what it edits by itself");
-    client.change(&fork("b.md"), "---\nfork: false\n---\nTidy.\n");
+    client.change(&fork("b.md"), "---\nfork: true\nafter: [a]\n---\nTidy.\n");
     client.settle();
-    assert_eq!(client.asked.is_empty(), client.about("textDocument/diagnostic", &fork("a.md"))["items"] == json!([]));
+    assert_eq!(client.asked, ["workspace/diagnostic/refresh"], "the cycle is shown in the other file");
+    assert_eq!(client.about("textDocument/diagnostic", &fork("a.md"))["items"][0]["code"], "dependency-cycle");
 }
 
 #[test]
