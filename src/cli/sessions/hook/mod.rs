@@ -5,6 +5,8 @@
 //! prompt of every session waits for it.
 
 mod park;
+#[cfg(target_os = "linux")]
+mod slim;
 mod stdin;
 
 use std::ffi::OsString;

@@ -18,6 +18,9 @@ const BACKOFF: Duration = Duration::from_millis(20);
 /// The longest wait between attempts.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
+/// What is not answered by then is going to wait.
+const AT_ONCE: Duration = Duration::from_millis(200);
+
 /// After so many attempts in a row without being parked the session is let go: about three minutes.
 const ATTEMPTS: u32 = 14;
 
@@ -71,7 +74,15 @@ pub(super) fn wait(home: &Home, request: &Request) -> Option<Arrival> {
 fn once(client: &mut Client<'_>, request: &Request, absence: Absence) -> Result<Option<Arrival>, ClientError> {
     let mut connection = client.connect(absence, Instant::now() + PATIENCE)?;
     connection.send(request)?;
-    match connection.receive(None)? {
+    let reply = match connection.receive(Some(Instant::now() + AT_ONCE)) {
+        Err(ClientError::Slow) => {
+            #[cfg(target_os = "linux")]
+            super::slim::give_code_back();
+            connection.receive(None)
+        }
+        outcome => outcome,
+    };
+    match reply? {
         Reply::Wake(order) if !order.forks.is_empty() => Ok(Some(Arrival { order, connection })),
         _ => Ok(None),
     }
