@@ -26,9 +26,10 @@ use crate::ir::Time;
 /// The name of the command, as the plugin calls it.
 pub(super) const COMMAND: &str = "hook";
 
-/// How long a hook waits for a daemon, starting it included, before it lets its session go on without it. The
+/// How long a hook waits for a daemon, starting it included, before it lets its session go on without it. A start takes
+/// some hundredths of a second, and seconds where the disk is busy; then what the hook had to tell would be lost. The
 /// client's own time limits for these hooks are longer.
-const CONNECTION: Duration = Duration::from_secs(2);
+const CONNECTION: Duration = Duration::from_millis(3500);
 
 /// How long it waits to hear that a fact was taken in. Nothing hangs on that: the daemon reads what was sent even after
 /// the hook has gone.
