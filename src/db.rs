@@ -11,6 +11,7 @@ mod query;
 mod reading;
 mod snapshot;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -138,12 +139,12 @@ impl Workspace {
         }
         self.overlays.insert(path.to_path_buf(), text.clone());
         if let Some(known) = self.forks.get_mut(path) {
-            known.input.set_contents(&mut self.db).to(Contents::text(&text));
+            known.input.renew(&mut self.db, Contents::text(&text));
             known.seen = Seen::Overlay(text);
             return Overlaid::Text;
         }
         if let Some(known) = self.configs.get_mut(path) {
-            known.input.set_contents(&mut self.db).to(Contents::text(&text));
+            known.input.renew(&mut self.db, Contents::text(&text));
             known.seen = Seen::Overlay(text);
             return Overlaid::Text;
         }
@@ -238,6 +239,12 @@ impl Workspace {
         for path in &found.too_deep {
             report(path, &FolderFault::TooDeep);
         }
+        for path in &found.circles {
+            report(path, &FolderFault::Circle);
+        }
+        if let Some(path) = &found.too_much {
+            report(path, &FolderFault::TooMuch(project::MAX_ENTRIES));
+        }
         for (path, reason) in found.unreadable {
             report(&path, &FolderFault::Unreadable(reason));
         }
@@ -262,6 +269,7 @@ impl Workspace {
         let read =
             in_parallel(&candidates, || reading, |reading, (_, candidate)| reading.read_if_changed(&candidate.path));
         let mut files = Vec::with_capacity(candidates.len());
+        self.forks.reserve(candidates.len().saturating_sub(self.forks.len()));
         for ((root, candidate), read) in candidates.into_iter().zip(read) {
             // A file that went between being listed and being read is no file any more.
             let gone = matches!(&read, Some((Seen::Unknown, Contents::Unreadable(_))))
@@ -275,22 +283,25 @@ impl Workspace {
         files
     }
 
-    /// The database's idea of a fork file, brought up to date with what was read.
+    /// The database's idea of a fork file, brought up to date with what was read; nothing was if that is still current.
     fn fork(&mut self, candidate: &Candidate, read: Option<(Seen, Contents)>) -> ForkInput {
-        let known = self.forks.get_mut(&*candidate.path);
-        match (known, read) {
-            (Some(known), None) => known.input,
-            (Some(known), Some((seen, contents))) => {
+        let known = || self.forks.get(&*candidate.path).map(|known| known.input);
+        let (seen, contents) = match read.ok_or_else(known) {
+            Ok(read) => read,
+            Err(Some(input)) => return input,
+            Err(None) => self.reading().read(&candidate.path),
+        };
+        match self.forks.entry(candidate.path.as_path().into()) {
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
                 known.seen = seen;
-                known.input.set_contents(&mut self.db).to(contents);
+                known.input.renew(&mut self.db, contents);
                 known.input
             }
-            (None, read) => {
-                let (seen, contents) = read.unwrap_or_else(|| self.reading().read(&candidate.path));
+            Entry::Vacant(free) => {
                 let name = compile::fork_name(&candidate.name);
-                let path: Arc<Path> = candidate.path.as_path().into();
-                let input = ForkInput::new(&self.db, name, path.clone(), contents);
-                self.forks.insert(path, Known { input, seen });
+                let input = ForkInput::new(&self.db, name, free.key().clone(), contents);
+                free.insert(Known { input, seen });
                 input
             }
         }
@@ -310,7 +321,7 @@ impl Workspace {
         let (seen, contents) = self.reading().read(path);
         let input = match known.map(|known| known.input) {
             Some(input) => {
-                input.set_contents(&mut self.db).to(contents);
+                input.renew(&mut self.db, contents);
                 input
             }
             None => ConfigInput::new(&self.db, layer, path.into(), contents),

@@ -1,9 +1,10 @@
 //! Diagnostics in the client's terms, and which of them have changed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use autofork::compile::Merged;
 use autofork::db::Linkage;
 use autofork::diagnostic::{Diagnostic, Level};
 use gen_lsp_types as lsp;
@@ -14,8 +15,11 @@ use crate::view::View;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
     linkages: Vec<Arc<Linkage>>,
-    by_file: Arc<BTreeMap<Arc<Path>, Arc<FileFindings>>>,
+    by_file: ByFile,
 }
+
+/// Hashed, because to compare paths part by part takes longer than all else that a look does.
+type ByFile = Arc<HashMap<Arc<Path>, Arc<FileFindings>>>;
 
 /// What was found in one file.
 #[derive(Debug, PartialEq)]
@@ -41,48 +45,65 @@ impl Changed {
     }
 }
 
+/// What a look brought.
+#[derive(Debug)]
+pub(crate) struct Look {
+    /// What is found now.
+    pub(crate) findings: Findings,
+    /// The files whose findings the client sees differ from those of the look before.
+    pub(crate) news: Vec<Arc<Path>>,
+    /// Whether the configuration in force is another one anywhere.
+    pub(crate) reconfigured: bool,
+}
+
 impl Findings {
     /// What is found now, computing as little as the changes allow.
-    pub(crate) fn update(&self, view: &View<'_>, changed: &Changed) -> Self {
+    pub(crate) fn update(&self, view: &View<'_>, changed: &Changed) -> Look {
         let linkages: Vec<Arc<Linkage>> = view.linkages().map(|(_, linkage)| linkage.clone()).collect();
         let same = linkages.len() == self.linkages.len()
             && linkages.iter().zip(&self.linkages).all(|(now, before)| Arc::ptr_eq(now, before));
-        let mut by_file: BTreeMap<Arc<Path>, Arc<FileFindings>> = BTreeMap::new();
-        if same {
-            // The same was found; only where it is may have moved.
-            let touched = |(path, file): &(&Arc<Path>, &Arc<FileFindings>)| changed.touches(file, path);
-            let touched: Vec<(&Arc<Path>, &Arc<FileFindings>)> = self.by_file.iter().filter(touched).collect();
-            if touched.is_empty() {
-                return self.clone();
-            }
-            by_file.clone_from(&self.by_file);
-            for (path, before) in touched {
-                by_file.insert(path.clone(), shown(view, before.found.clone(), Some(before)));
-            }
-            return Self { linkages, by_file: Arc::new(by_file) };
-        }
-        for (path, found) in group(&linkages) {
-            let before = self.by_file.get(&path);
-            let file = match before {
-                Some(before) if before.found == found && !changed.touches(before, &path) => before.clone(),
-                _ => shown(view, found, before),
-            };
-            by_file.insert(path, file);
-        }
-        Self { linkages, by_file: Arc::new(by_file) }
+        let (by_file, mut news) =
+            if same { self.moved(view, changed) } else { self.found_anew(view, &linkages, changed) };
+        news.sort();
+        let reconfigured = !same && !linkages.iter().map(|linkage| &linkage.config).eq(self.configs());
+        Look { findings: Self { linkages, by_file }, news, reconfigured }
     }
 
-    /// The files whose findings differ from those of an earlier look; nothing found is an empty list.
-    pub(crate) fn news<'a>(
-        &'a self,
-        before: &'a Self,
-    ) -> impl Iterator<Item = (&'a Arc<Path>, &'a [lsp::Diagnostic])> {
-        let changed = self.by_file.iter().filter(|(path, file)| {
-            before.by_file.get(*path).is_none_or(|before| !Arc::ptr_eq(before, file) && before.shown != file.shown)
-        });
-        let gone = before.by_file.keys().filter(|path| !self.by_file.contains_key(*path));
-        let gone = gone.map(|path| (path, [].as_slice()));
-        changed.map(|(path, file)| (path, file.shown.as_slice())).chain(gone)
+    fn configs(&self) -> impl Iterator<Item = &Merged> {
+        self.linkages.iter().map(|linkage| &linkage.config)
+    }
+
+    /// The same was found; only where it is may have moved.
+    fn moved(&self, view: &View<'_>, changed: &Changed) -> (ByFile, Vec<Arc<Path>>) {
+        let mut by_file = self.by_file.clone();
+        let mut news = Vec::new();
+        for (path, before) in self.by_file.iter().filter(|(path, file)| changed.touches(file, path)) {
+            let now = shown(view, before.found.clone(), Some(before));
+            if !Arc::ptr_eq(&now, before) {
+                Arc::make_mut(&mut by_file).insert(path.clone(), now);
+                news.push(path.clone());
+            }
+        }
+        (by_file, news)
+    }
+
+    fn found_anew(&self, view: &View<'_>, linkages: &[Arc<Linkage>], changed: &Changed) -> (ByFile, Vec<Arc<Path>>) {
+        let mut by_file = HashMap::new();
+        let mut news = Vec::new();
+        for (path, found) in group(linkages) {
+            let before = self.by_file.get(path);
+            let same = |before: &FileFindings| before.found.iter().eq(found.iter().copied());
+            let file = match before {
+                Some(before) if same(before) && !changed.touches(before, path) => before.clone(),
+                _ => shown(view, found.into_iter().cloned().collect(), before),
+            };
+            if before.is_none_or(|before| before.shown != file.shown) {
+                news.push(path.clone());
+            }
+            by_file.insert(path.clone(), file);
+        }
+        news.extend(self.by_file.keys().filter(|path| !by_file.contains_key(*path)).cloned());
+        (Arc::new(by_file), news)
     }
 
     /// What was found in a file.
@@ -98,33 +119,33 @@ fn shown(view: &View<'_>, found: Vec<Diagnostic>, before: Option<&Arc<FileFindin
 }
 
 /// Everything that was found, by file, as `check` reports it: by place, each finding once however many scopes have it.
-fn group(linkages: &[Arc<Linkage>]) -> BTreeMap<Arc<Path>, Vec<Diagnostic>> {
-    let mut groups: BTreeMap<Arc<Path>, Vec<Diagnostic>> = BTreeMap::new();
+fn group(linkages: &[Arc<Linkage>]) -> HashMap<&Arc<Path>, Vec<&Diagnostic>> {
+    let mut groups: HashMap<&Arc<Path>, Vec<&Diagnostic>> = HashMap::new();
     for found in linkages.iter().flat_map(|linkage| &linkage.linked.diagnostics) {
-        groups.entry(found.path.clone()).or_default().push(found.clone());
+        groups.entry(&found.path).or_default().push(found);
     }
-    for found in groups.values_mut() {
-        tidy(found);
-    }
+    groups.values_mut().for_each(tidy);
     groups
 }
 
-fn tidy(found: &mut Vec<Diagnostic>) {
+fn tidy(found: &mut Vec<&Diagnostic>) {
     found.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
     found.dedup();
 }
 
 /// What is found in one file, as the compiler says it.
-pub(crate) fn found_in(view: &View<'_>, path: &Path) -> Vec<Diagnostic> {
+pub(crate) fn found_in<'a>(view: &View<'a>, path: &Path) -> Vec<&'a Diagnostic> {
     let all = view.linkages().flat_map(|(_, linkage)| &linkage.linked.diagnostics);
-    let mut found: Vec<Diagnostic> = all.filter(|found| *found.path == *path).cloned().collect();
+    let mut found: Vec<&Diagnostic> = all.filter(|found| *found.path == *path).collect();
     tidy(&mut found);
     found
 }
 
 /// Everything that is found, file by file.
-pub(crate) fn found_everywhere(view: &View<'_>) -> BTreeMap<Arc<Path>, Vec<Diagnostic>> {
-    group(&view.linkages().map(|(_, linkage)| linkage.clone()).collect::<Vec<_>>())
+pub(crate) fn found_everywhere(view: &View<'_>) -> BTreeMap<Arc<Path>, Vec<lsp::Diagnostic>> {
+    let linkages: Vec<Arc<Linkage>> = view.linkages().map(|(_, linkage)| linkage.clone()).collect();
+    let shown = |found: Vec<&Diagnostic>| found.into_iter().map(|found| show(view, found)).collect();
+    group(&linkages).into_iter().map(|(path, found)| (path.clone(), shown(found))).collect()
 }
 
 /// Rules whose findings are about something that could as well be deleted.

@@ -8,8 +8,10 @@
 //!
 //! One file per request lies in `requests`.
 
+mod capabilities;
 mod client;
 mod findings;
+mod pool;
 pub mod position;
 mod requests;
 mod server;
@@ -17,8 +19,5 @@ pub mod transport;
 pub mod uri;
 mod view;
 mod world;
-
-mod capabilities;
-mod pool;
 
 pub use server::{Ended, Options, serve};

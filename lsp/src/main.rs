@@ -1,9 +1,8 @@
 //! The binary: a server on standard input and output.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use autofork::project::UserDirs;
+use autofork::cli::user_dirs;
 use autofork_lsp::{Ended, Options, serve, transport};
 
 fn main() -> ExitCode {
@@ -25,11 +24,4 @@ fn main() -> ExitCode {
     let ended = serve(connection, Options::on_disk(user_dirs()));
     let written = threads.join();
     if ended == Ended::InOrder && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// The user's folders, as the command line finds them.
-fn user_dirs() -> UserDirs {
-    let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = path("HOME").or_else(|| etcetera::home_dir().ok());
-    UserDirs::new(path("AUTOFORK_HOME"), home, Some(rustix::process::getuid().as_raw()))
 }

@@ -9,6 +9,7 @@ mod lifecycle;
 mod notifications;
 
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autofork::db::{Observer, Workspace};
@@ -18,7 +19,7 @@ use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestI
 use serde_json::{Value, json};
 
 use crate::client::Delivery;
-use crate::findings::Findings;
+use crate::findings::{Changed, Findings, Look};
 use crate::pool::Pool;
 use crate::uri;
 use crate::world::World;
@@ -94,7 +95,7 @@ struct Server {
     /// What was last found.
     findings: Findings,
     /// What the look at diagnostics that is under way covers.
-    looking: Option<crate::findings::Changed>,
+    looking: Option<Changed>,
     /// The number of the next request to the client.
     next_request: u64,
     /// Requests that wait until there is nothing left to do.
@@ -208,36 +209,33 @@ impl Server {
     }
 
     /// Takes what is found now: tells the client what is new.
-    fn found(&mut self, now: Findings, edited: &HashSet<std::path::PathBuf>) {
-        let before = std::mem::replace(&mut self.findings, now);
-        let news: Vec<_> = self.findings.news(&before).map(|(path, shown)| (path.clone(), shown.to_vec())).collect();
+    fn found(&mut self, look: Look, edited: &HashSet<PathBuf>) {
+        let Look { findings, news, reconfigured } = look;
+        self.findings = findings;
         let client = self.world.shared.client.clone();
-        if client.delivery == Delivery::Pull {
-            // What the client edits it asks about by itself.
-            let elsewhere = news.iter().any(|(path, _)| !edited.contains(&**path));
-            if elsewhere && client.refreshes.is_there() {
-                self.ask("workspace/diagnostic/refresh", Value::Null);
-            }
-        } else {
-            for (path, shown) in &news {
-                self.publish(path, shown);
+        if client.delivery == Delivery::Push {
+            for path in &news {
+                self.publish(path);
             }
             // The client may wait for word on a version, also if there is nothing new in it.
-            for path in edited.iter().filter(|path| !news.iter().any(|(new, _)| **new == ***path)) {
-                if self.world.document(path).is_some() {
-                    self.publish(path, self.findings.of(path));
-                }
+            let silent = edited.iter().filter(|path| !news.iter().any(|new| **new == ***path));
+            for path in silent.filter(|path| self.world.document(path).is_some()) {
+                self.publish(path);
             }
+        } else if client.refreshes.is_there() && news.iter().any(|path| !edited.contains(&**path)) {
+            // What the client edits it asks about by itself.
+            self.ask("workspace/diagnostic/refresh", Value::Null);
         }
-        if client.refreshes_hints.is_there() && news.iter().any(|(path, _)| !edited.contains(&**path)) {
+        // Hints are made of their own file and the configuration.
+        if reconfigured && client.refreshes_hints.is_there() {
             self.ask("workspace/inlayHint/refresh", Value::Null);
         }
     }
 
-    fn publish(&self, path: &std::path::Path, shown: &[gen_lsp_types::Diagnostic]) {
+    fn publish(&self, path: &Path) {
         let open = self.world.document(path);
         let uri = open.map_or_else(|| uri::of_path(path), |open| open.uri.clone());
-        let mut params = json!({ "uri": uri, "diagnostics": shown });
+        let mut params = json!({ "uri": uri, "diagnostics": self.findings.of(path) });
         if let Some(open) = open {
             params["version"] = open.version.into();
         }

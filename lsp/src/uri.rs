@@ -1,9 +1,8 @@
 //! File URIs to paths and back.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use autofork::{platform, project};
 use gen_lsp_types::Uri;
 
 /// The path of a file URI, without `.` and `..`; none of any other.
@@ -21,25 +20,15 @@ pub fn to_path(uri: &Uri) -> Option<PathBuf> {
             bytes.push(byte);
         }
     }
-    let mut cleaned = PathBuf::new();
-    for part in Path::new(&OsString::from_vec(bytes)).components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                cleaned.pop();
-            }
-            part => cleaned.push(part),
-        }
-    }
-    Some(cleaned)
+    Some(project::cleaned(&platform::path_of_uri(bytes)?))
 }
 
 /// The file URI of an absolute path.
 pub fn of_path(path: &Path) -> Uri {
     let mut uri = "file://".to_owned();
-    for byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=@".contains(byte) {
-            uri.push(char::from(*byte));
+    for byte in platform::uri_of_path(path) {
+        if byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=@".contains(&byte) {
+            uri.push(char::from(byte));
         } else {
             let digits = [byte >> 4, byte & 15].map(|half| char::from(b"0123456789ABCDEF"[usize::from(half)]));
             uri.extend(['%', digits[0], digits[1]]);
@@ -57,7 +46,7 @@ mod tests {
         for path in ["/a/b.md", "/mit leer/ü/50%.md", "/#?/[x].md"] {
             assert_eq!(to_path(&of_path(Path::new(path))), Some(PathBuf::from(path)));
         }
-        let odd = PathBuf::from(OsString::from_vec(b"/a/\xff.md".to_vec()));
+        let odd = platform::path_of_uri(b"/a/\xff.md".to_vec()).unwrap();
         assert_eq!(to_path(&of_path(&odd)), Some(odd));
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use autofork::compile::{CompiledFile, ConfigLayer, Listed, State};
 use autofork::db::{Linkage, Scope, Snapshot};
 use autofork::ir::{Fork, ForkName};
-use autofork::project;
+use autofork::project::{self, UserDirs};
 use gen_lsp_types::{Location, Uri};
 
 use autofork::text::Span;
@@ -25,11 +25,13 @@ pub(crate) struct Open {
 }
 
 /// What is the same for all requests between two changes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shared {
     pub(crate) scopes: Arc<[Scope]>,
     pub(crate) documents: Arc<HashMap<PathBuf, Open>>,
     pub(crate) client: Arc<Client>,
+    /// Whose forks there are beside those of projects.
+    pub(crate) user: Arc<UserDirs>,
 }
 
 /// One state of everything.

@@ -18,7 +18,6 @@ use crate::view::{Open, Shared};
 pub(crate) struct World {
     fs: Arc<dyn FileSystem>,
     pub(crate) workspace: Workspace,
-    user: UserDirs,
     folders: Vec<PathBuf>,
     /// The launch folders at and below the workspace's folders.
     launches: BTreeSet<PathBuf>,
@@ -44,10 +43,14 @@ impl World {
         Self {
             fs,
             workspace,
-            user,
             folders: Vec::new(),
             launches: BTreeSet::new(),
-            shared: Shared::default(),
+            shared: Shared {
+                scopes: Arc::default(),
+                documents: Arc::default(),
+                client: Arc::default(),
+                user: Arc::new(user),
+            },
             changed: None,
             stale: Staleness::Fresh,
         }
@@ -76,7 +79,7 @@ impl World {
 
     /// Whether a path is one that we look after.
     pub(crate) fn attaches_to(&self, path: &Path) -> bool {
-        project::role_of(path, &self.user).is_some()
+        project::role_of(path, &self.shared.user).is_some()
     }
 
     /// A document was opened.
@@ -113,7 +116,8 @@ impl World {
     pub(crate) fn files_changed<'a>(&mut self, uris: impl IntoIterator<Item = &'a Uri>) {
         for path in uris.into_iter().filter_map(uri::to_path) {
             let known = project::project_of(&path).is_none_or(|project| {
-                self.launches.contains(&project) || self.user.base.as_ref().is_some_and(|base| path.starts_with(base))
+                self.launches.contains(&project)
+                    || self.shared.user.base.as_ref().is_some_and(|base| path.starts_with(base))
             });
             self.disk_changed(if known { Staleness::Files } else { Staleness::Projects });
         }
@@ -148,14 +152,16 @@ impl World {
         self.stale = Staleness::Fresh;
         let mut launches: BTreeSet<PathBuf> = self.launches.clone();
         for path in self.shared.documents.keys() {
-            let is_users = self.user.base.as_ref().is_some_and(|base| path.starts_with(base));
+            let is_users = self.shared.user.base.as_ref().is_some_and(|base| path.starts_with(base));
             // What the user has for all projects is seen from every folder, or else from where it lies.
             if !is_users || launches.is_empty() {
                 launches.extend(project::project_of(path));
             }
         }
-        let scopes: Vec<Scope> =
-            launches.into_iter().map(|launch| self.workspace.look(&LaunchDir::new(launch), &self.user)).collect();
+        let scopes: Vec<Scope> = launches
+            .into_iter()
+            .map(|launch| self.workspace.look(&LaunchDir::new(launch), &self.shared.user))
+            .collect();
         self.shared.scopes = scopes.into();
     }
 
@@ -170,7 +176,7 @@ impl World {
             serde_json::json!({ "globPattern": "**/.autofork/**" }),
             serde_json::json!({ "globPattern": "**/*.md" }),
         ];
-        if let Some(base) = &self.user.base {
+        if let Some(base) = &self.shared.user.base {
             let pattern = serde_json::json!({ "baseUri": uri::of_path(base), "pattern": "**" });
             watched.push(serde_json::json!({ "globPattern": pattern }));
         }

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::scope::{self, Scope, What};
-use super::{CliError, mend, surroundings, watch, written};
+use super::{CliError, mend, output, surroundings, watch, written};
 use crate::compile::{MAX_BYTES, rules};
 use crate::db::Workspace;
 use crate::diagnostic::{
     Applicability, Diagnostic, Level, Report, concise, full, github, gitlab, json, junit, sarif,
 };
-use crate::project::UserDirs;
+use crate::project::{self, UserDirs};
 use crate::text::visible;
 
 /// Check fork files and configuration.
@@ -89,21 +89,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     } else if arguments.diff {
         let before = scope.sources.clone();
         mend::mend_unsaved(&mut check, &mut scope);
-        written(mend::print_diff(&before, &scope.sources, &check.current))?;
+        output::print(|out| mend::print_diff(&before, &scope.sources, &check.current, out))?;
         scope = check.undone();
     }
     if !arguments.diff {
-        written(print(&check, &scope, mended))?;
+        print(&check, &scope, mended)?;
     }
-    for path in &scope.missing {
-        let message = format!("there is nothing at {}", visible(&path.to_string_lossy()));
-        CliError::new(message).help("the other paths were checked").print();
+    for reason in &scope.refused {
+        CliError::new(reason.as_str()).help("the other paths were checked").print();
     }
     let failed = scope.diagnostics.iter().any(|found| found.level >= arguments.deny);
-    let missing = scope.missing.len();
+    let refused = scope.refused.len();
     // The process is about to end: giving back thousands of texts one by one would only take time.
     std::mem::forget((check, scope));
-    Ok(match (missing == 0, failed) {
+    Ok(match (refused == 0, failed) {
         (false, _) => ExitCode::from(2),
         (true, true) => ExitCode::from(1),
         (true, false) => ExitCode::SUCCESS,
@@ -141,7 +140,7 @@ impl<'a> Check<'a> {
                 CliError::new("the file on standard input has no name")
                     .help("say with `--stdin-filename` where it belongs, such as .autofork/forks/journal.md")
             })?;
-            let path = scope::clean(&current.join(name));
+            let path = project::cleaned(&current.join(name));
             workspace.set_overlay(&path, Some(read_stdin()?.into()));
             stdin = Some(path);
         }
@@ -185,24 +184,24 @@ fn read_stdin() -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|_| CliError::new("standard input is not UTF-8"))
 }
 
-fn print(check: &Check<'_>, scope: &Scope, mended: usize) -> io::Result<()> {
-    let report =
-        Report { diagnostics: &scope.diagnostics, sources: &scope.sources, files: scope.files, base: &check.current };
+fn print(check: &Check<'_>, scope: &Scope, mended: usize) -> Result<(), CliError> {
+    let report = report(check, scope);
     // The mended text of standard input goes to standard output, so the report makes way.
     if let Some(path) = check.stdin.as_ref().filter(|_| check.arguments.fix) {
         let text = scope.sources.get(path).map(|source| source.text().clone()).unwrap_or_default();
-        io::stdout().lock().write_all(text.as_bytes())?;
-        return print_to(&mut io::stderr().lock(), check, &report, mended);
+        output::print_raw(|out| out.write_all(text.as_bytes()))?;
+        return written(print_to(&mut io::stderr().lock(), check, &report, mended));
     }
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    print_to(&mut out, check, &report, mended)
+    output::print_raw(|out| print_to(out, check, &report, mended))
+}
+
+fn report<'a>(check: &'a Check<'_>, scope: &'a Scope) -> Report<'a> {
+    Report { diagnostics: &scope.diagnostics, sources: &scope.sources, files: scope.files, base: &check.current }
 }
 
 /// Prints a report in the format that the arguments ask for.
 pub(super) fn print_report(out: &mut dyn Write, check: &Check<'_>, scope: &Scope) -> io::Result<()> {
-    let report =
-        Report { diagnostics: &scope.diagnostics, sources: &scope.sources, files: scope.files, base: &check.current };
-    print_to(out, check, &report, 0)
+    print_to(out, check, &report(check, scope), 0)
 }
 
 fn print_to(out: &mut dyn Write, check: &Check<'_>, report: &Report<'_>, mended: usize) -> io::Result<()> {

@@ -1,12 +1,11 @@
 //! `compile`: the program as JSON.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::{CliError, surroundings, written};
+use super::{CliError, output, surroundings};
 use crate::db::Workspace;
 use crate::ir::{LaunchDir, Program, ProjectRoot};
 
@@ -27,9 +26,7 @@ pub(crate) fn run(_: &Arguments) -> Result<ExitCode, CliError> {
     let current = surroundings::current_folder()?;
     let loaded = Workspace::on_disk().load(&LaunchDir::new(&current), &surroundings::user_dirs());
     let document = Document { version: 1, launch: &loaded.launch, root: &loaded.root, program: &loaded.program };
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let outcome = serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from);
-    written(outcome.and_then(|()| writeln!(out)).and_then(|()| out.flush()))?;
+    output::print_json(&document)?;
     let broken = loaded.in_state(crate::compile::State::Broken).count();
     Ok(if broken > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

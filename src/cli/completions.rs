@@ -1,14 +1,13 @@
 //! `autofork completions SHELL`: what a shell needs to complete our command line. And the man pages, which a release
 //! is made with.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::{CliError, written};
+use super::{CliError, output};
 
 /// The program's name, as a shell knows it.
 const NAME: &str = "autofork";
@@ -26,7 +25,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut super::Arguments::command(), NAME, &mut script);
-    written(io::stdout().lock().write_all(&script))?;
+    output::print_raw(|out| out.write_all(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::check::shown;
-use super::{CliError, surroundings, written};
+use super::{CliError, output, surroundings};
 use crate::compile::{Layer, Origin};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::{Diagnostic, Report, full, json as json_format};
@@ -41,7 +41,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let of_config = |found: &&Diagnostic| found.path.extension().is_some_and(|extension| extension == "toml");
     let diagnostics: Vec<Diagnostic> = loaded.diagnostics.iter().filter(of_config).cloned().collect();
     let report = Report { diagnostics: &diagnostics, sources: &loaded.sources, files: loaded.layers, base: &current };
-    written(if arguments.json { print_json(&settings, &report, &paths) } else { print(&settings, &report, &paths) })?;
+    if arguments.json {
+        output::print_raw(|out| print_json(&settings, &report, &paths, out))?;
+    } else {
+        output::print(|out| print(&settings, &report, &paths, out))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,8 +100,12 @@ fn lengths(config: &Config) -> [(&'static str, Seconds); 5] {
     ]
 }
 
-fn print(settings: &[Setting], report: &Report<'_>, paths: &dyn Fn(Layer) -> String) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+fn print(
+    settings: &[Setting],
+    report: &Report<'_>,
+    paths: &dyn Fn(Layer) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let shown = |setting: &Setting| format!("{} = {}", visible(&setting.key), visible(&setting.text));
     let width = settings.iter().map(|setting| shown(setting).chars().count()).max().unwrap_or(0);
     for setting in settings {
@@ -109,12 +117,17 @@ fn print(settings: &[Setting], report: &Report<'_>, paths: &dyn Fn(Layer) -> Str
     }
     if !report.diagnostics.is_empty() {
         writeln!(out)?;
-        full::render(report, surroundings::look(), &mut out)?;
+        full::render(report, surroundings::look(), out)?;
     }
-    out.flush()
+    Ok(())
 }
 
-fn print_json(settings: &[Setting], report: &Report<'_>, paths: &dyn Fn(Layer) -> String) -> io::Result<()> {
+fn print_json(
+    settings: &[Setting],
+    report: &Report<'_>,
+    paths: &dyn Fn(Layer) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let settings: Vec<Value> = settings
         .iter()
         .map(|setting| {
@@ -130,7 +143,5 @@ fn print_json(settings: &[Setting], report: &Report<'_>, paths: &dyn Fn(Layer) -
         "settings": settings,
         "diagnostics": json_format::findings(report),
     });
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, &document)?;
-    writeln!(out)
+    json_format::write(&document, out)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 
-use super::{CliError, written};
+use super::{CliError, output};
 use crate::compile::rules;
 use crate::diagnostic::{Fixes, Level, Rule};
 use crate::text::visible;
@@ -24,11 +24,13 @@ const EXAMPLE: Style = AnsiColor::Cyan.on_default();
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
-    let outcome = match &arguments.rule {
-        None => list(),
-        Some(name) => explain(find(name)?),
-    };
-    written(outcome)?;
+    match &arguments.rule {
+        None => output::print(list)?,
+        Some(name) => {
+            let rule = find(name)?;
+            output::print(|out| explain(rule, out))?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -50,8 +52,7 @@ fn colour(level: Level) -> Style {
     }
 }
 
-fn list() -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+fn list(out: &mut dyn Write) -> io::Result<()> {
     let width = rules::ALL.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
     let mut sorted: Vec<&Rule> = rules::ALL.to_vec();
     sorted.sort_by_key(|rule| rule.category);
@@ -70,8 +71,7 @@ fn list() -> io::Result<()> {
     writeln!(out, "\n{DIM}autofork explain RULE says more about one of them.{DIM:#}")
 }
 
-fn explain(rule: &Rule) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+fn explain(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     let style = colour(rule.level);
     let fixes = if rule.fixes == Fixes::Some { ", has a fix" } else { "" };
     writeln!(out, "{BOLD}{}{BOLD:#}  {style}{}{style:#}{DIM}{fixes}{DIM:#}\n", rule.name, rule.level)?;

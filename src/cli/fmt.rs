@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::check::shown;
 use super::scope::{self, What};
-use super::{CliError, mend, surroundings};
+use super::{CliError, mend, output, surroundings};
 use crate::db::Workspace;
 use crate::format;
-use crate::text::visible;
+use crate::project;
 
 /// Bring the frontmatter of fork files into its canonical form.
 ///
@@ -37,23 +37,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         let Some((span, words)) = format::frontmatter(text) else { continue };
         let show = shown(source.path(), &current);
         if arguments.check {
-            anstream::println!("{show} has another form.");
+            output::say(&format!("{show} has another form.\n"))?;
         } else {
             let formatted = [&text[..span.start()], &words, &text[span.end()..]].concat();
             mend::save(source.path(), &formatted)
                 .map_err(|error| CliError::new(format!("{show} cannot be written: {error}")))?;
-            anstream::println!("Formatted {show}.");
+            output::say(&format!("Formatted {show}.\n"))?;
         }
         changed += 1;
     }
-    if let Some(path) = scope.missing.first() {
-        return Err(CliError::new(format!("there is nothing at {}", visible(&path.to_string_lossy()))));
+    if let Some(refused) = scope.refused.first() {
+        return Err(CliError::new(refused.as_str()));
     }
     Ok(if arguments.check && changed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 /// A scope holds the texts of whole projects, also where one file of them was asked for.
 fn what_is_asked_for(path: &Path, current: &Path, arguments: &Arguments) -> bool {
-    let given = || arguments.paths.iter().map(|given| scope::clean(&current.join(given)));
+    let given = || arguments.paths.iter().map(|given| project::cleaned(&current.join(given)));
     arguments.paths.is_empty() || given().any(|given| path.starts_with(given))
 }

@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 
-use super::{CliError, surroundings, written};
+use super::{CliError, output, surroundings};
 use crate::compile::{Listed, State};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::{Report, full, json};
@@ -29,8 +29,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let loaded = Workspace::on_disk().load(&LaunchDir::new(&current), &surroundings::user_dirs());
     let report =
         Report { diagnostics: &loaded.diagnostics, sources: &loaded.sources, files: loaded.files, base: &current };
-    let outcome = if arguments.json { print_json(&loaded, &report) } else { print(&loaded, &report) };
-    written(outcome)?;
+    if arguments.json {
+        output::print_raw(|out| print_json(&loaded, &report, out))?;
+    } else {
+        output::print(|out| print(&loaded, &report, out))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -54,16 +57,14 @@ struct ListedFork<'a> {
     tags: Vec<&'a str>,
 }
 
-fn print_json(loaded: &Loaded, report: &Report<'_>) -> io::Result<()> {
+fn print_json(loaded: &Loaded, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let forks = loaded.listing.iter().filter(|listed| listed.state != State::Note);
     let document = Document {
         version: json::VERSION,
         forks: forks.map(|listed| listed_fork(listed, report)).collect(),
         diagnostics: json::findings(report),
     };
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, &document)?;
-    writeln!(out)
+    json::write(&document, out)
 }
 
 fn listed_fork<'a>(listed: &'a Listed, report: &Report<'_>) -> ListedFork<'a> {
@@ -84,8 +85,7 @@ fn listed_fork<'a>(listed: &'a Listed, report: &Report<'_>) -> ListedFork<'a> {
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-fn print(loaded: &Loaded, report: &Report<'_>) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+fn print(loaded: &Loaded, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let listed: Vec<&Listed> = loaded.listing.iter().filter(|listed| listed.state != State::Note).collect();
     if listed.is_empty() {
         writeln!(out, "There are no forks here.")?;
@@ -95,7 +95,7 @@ fn print(loaded: &Loaded, report: &Report<'_>) -> io::Result<()> {
         )?;
     }
     for fork in &listed {
-        print_fork(&mut out, fork, report)?;
+        print_fork(out, fork, report)?;
     }
     let count = |state| loaded.in_state(state).count();
     let states = [State::Active, State::Shadowed, State::Broken, State::Off];
@@ -106,9 +106,9 @@ fn print(loaded: &Loaded, report: &Report<'_>) -> io::Result<()> {
     }
     if !report.diagnostics.is_empty() {
         writeln!(out)?;
-        full::render(report, surroundings::look(), &mut out)?;
+        full::render(report, surroundings::look(), out)?;
     }
-    out.flush()
+    Ok(())
 }
 
 fn print_fork(out: &mut dyn Write, listed: &Listed, report: &Report<'_>) -> io::Result<()> {

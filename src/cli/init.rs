@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::check::shown;
-use super::{CliError, surroundings};
+use super::{CliError, output, surroundings};
 use crate::ir::LaunchDir;
 use crate::project::{self, Disk};
 use crate::text::visible;
@@ -49,6 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     fs::create_dir_all(&folder).map_err(failed)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
-    anstream::println!("Wrote {show}.\nEdit it to your liking, then see what it comes to with `autofork forks`.");
+    output::say(&format!(
+        "Wrote {show}.\nEdit it to your liking, then see what it comes to with `autofork forks`.\n"
+    ))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,13 +12,10 @@ use super::scope::Scope;
 use crate::diagnostic;
 use crate::text::Sources;
 
-/// Fixes can make room for other fixes, but not for ever.
-const ROUNDS: usize = 10;
-
 /// Makes all fixes that the check allows, in memory alone; gives their number. The scope is then that of the mended texts.
 pub(super) fn mend_unsaved(check: &mut Check<'_>, scope: &mut Scope) -> usize {
     let mut total = 0;
-    for _ in 0..ROUNDS {
+    for _ in 0..diagnostic::ROUNDS {
         let (changed, made) = diagnostic::apply(&scope.diagnostics, &scope.sources, check.applicability());
         if made == 0 {
             break;
@@ -63,8 +60,7 @@ pub(super) fn save(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Prints what changed between two states of the files as a unified diff.
-pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path, out: &mut dyn Write) -> io::Result<()> {
     let (red, green): (Style, Style) = (AnsiColor::Red.on_default(), AnsiColor::Green.on_default());
     for source in after.iter() {
         let Some(old) = before.get(source.path()).filter(|old| old.text() != source.text()) else { continue };
@@ -79,5 +75,5 @@ pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path) -> io::
             }
         }
     }
-    out.flush()
+    Ok(())
 }

@@ -1,12 +1,11 @@
 //! `schema`: JSON Schemas for editors.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{CliError, written};
+use super::{CliError, output};
 use crate::compile::schema;
 
 /// Print the JSON Schema of a fork's frontmatter or of the configuration; without a name, both in one document.
@@ -32,12 +31,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
         Some(Which::Config) => schema::config(),
         None => json!({ "frontmatter": schema::frontmatter(), "config": schema::config() }),
     };
-    written(print(&schema))?;
+    output::print_json(&schema)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn print(schema: &Value) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, schema)?;
-    writeln!(out)
 }

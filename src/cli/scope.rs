@@ -1,15 +1,14 @@
 //! What a command that takes paths looks at.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::compile::Purpose;
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::Diagnostic;
 use crate::ir::LaunchDir;
 use crate::project::{self, Disk, EntryKind, FileSystem, Root, UserDirs};
-use crate::text::Sources;
+use crate::text::{Sources, visible};
 
 /// Everything that was found in a scope.
 #[derive(Debug, Default)]
@@ -19,8 +18,8 @@ pub(crate) struct Scope {
     pub(crate) sources: Sources,
     /// How many files were looked at.
     pub(crate) files: usize,
-    /// Paths that do not exist.
-    pub(crate) missing: Vec<PathBuf>,
+    /// Why something that was named could not be looked at, one sentence each.
+    pub(crate) refused: Vec<String>,
 }
 
 /// What to look at.
@@ -42,84 +41,114 @@ pub(crate) fn look(workspace: &mut Workspace, current: &Path, user: &UserDirs, w
 /// Looks at everything that is visible from `current`, and at every root below it.
 fn everything(workspace: &mut Workspace, current: &Path, user: &UserDirs) -> Scope {
     let mut scope = Gathered::default();
-    scope.add(workspace.check(&LaunchDir::new(current), user), None);
+    scope.add(workspace.check(&LaunchDir::new(current), user), Wanted::All);
     for project in project::projects_below(&Disk, current) {
         if project != current {
-            scope.add(workspace.check(&LaunchDir::new(project), user), None);
+            scope.add(workspace.check(&LaunchDir::new(project), user), Wanted::All);
         }
     }
-    scope.finish()
+    scope.finish(Vec::new())
 }
 
-/// Looks at these paths, which may be fork files, configuration files, and folders with either.
+/// What is loaded for the sake of a path.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// Everything that is visible from this folder.
+    Launch(PathBuf),
+    /// Forks that lie in no root, such as a collection to copy from: their folder is taken for one.
+    Folder(PathBuf),
+}
+
+/// Looks at these paths, which may be fork files, configuration files, and folders with either. Each place is loaded
+/// once, however many paths lie there.
 fn paths(workspace: &mut Workspace, current: &Path, user: &UserDirs, paths: &[PathBuf]) -> Scope {
-    let mut scope = Gathered::default();
+    let mut refused = Vec::new();
+    let mut places: BTreeMap<Place, BTreeSet<PathBuf>> = BTreeMap::new();
     for given in paths {
-        let path = clean(&current.join(given));
-        let kind = Disk.metadata(&path).map(|found| found.kind);
-        let kind = kind.or_else(|error| if workspace.has_overlay(&path) { Ok(EntryKind::File) } else { Err(error) });
-        let Ok(kind) = kind else {
-            scope.missing.push(given.clone());
-            continue;
-        };
-        let mut launches: Vec<PathBuf> = project::project_of(&path).into_iter().collect();
-        if kind == EntryKind::Folder {
-            launches.extend(project::projects_below(&Disk, &path));
-        }
-        let is_users = user.base.as_ref().is_some_and(|base| path.starts_with(base));
-        if is_users {
-            launches = vec![current.to_path_buf()];
-        }
-        if launches.is_empty() {
-            // Forks that lie in no root, such as a collection to copy from: their folder is taken for one.
-            let folder = if kind == EntryKind::Folder { path.as_path() } else { path.parent().unwrap_or(&path) };
-            let root = Root { path: folder.to_path_buf(), foreign: false };
-            scope.add(workspace.load_roots(&LaunchDir::new(folder), user, &[root], Purpose::Check), Some(&path));
-            continue;
-        }
-        launches.dedup();
-        for launch in launches {
-            scope.add(workspace.check(&LaunchDir::new(launch), user), Some(&path));
+        let path = project::cleaned(&current.join(given));
+        match kind(workspace, &path) {
+            Ok(kind) => {
+                for place in places_of(&path, kind, current, user) {
+                    places.entry(place).or_default().insert(path.clone());
+                }
+            }
+            Err(reason) => refused.push(format!("{reason} {}", visible(&given.to_string_lossy()))),
         }
     }
-    scope.finish()
+    let mut scope = Gathered::default();
+    for (place, paths) in places {
+        let loaded = match place {
+            Place::Launch(folder) => workspace.check(&LaunchDir::new(folder), user),
+            Place::Folder(folder) => {
+                let root = Root { path: folder.clone(), foreign: false };
+                workspace.load_roots(&LaunchDir::new(folder), user, &[root], Purpose::Check)
+            }
+        };
+        scope.add(loaded, Wanted::Below(paths));
+    }
+    scope.finish(refused)
+}
+
+/// What is at a path that somebody named, or the start of a sentence on why it cannot be looked at.
+fn kind(workspace: &Workspace, path: &Path) -> Result<EntryKind, &'static str> {
+    match Disk.metadata(path).map(|found| found.kind) {
+        Ok(kind @ (EntryKind::File | EntryKind::Folder)) => Ok(kind),
+        _ if workspace.has_overlay(path) => Ok(EntryKind::File),
+        Ok(_) => Err("there is neither a file nor a folder at"),
+        Err(_) => Err("there is nothing at"),
+    }
+}
+
+fn places_of(path: &Path, kind: EntryKind, current: &Path, user: &UserDirs) -> Vec<Place> {
+    if user.base.as_ref().is_some_and(|base| path.starts_with(base)) {
+        return vec![Place::Launch(current.to_path_buf())];
+    }
+    let mut launches: Vec<PathBuf> = project::project_of(path).into_iter().collect();
+    if kind == EntryKind::Folder {
+        launches.extend(project::projects_below(&Disk, path));
+    }
+    if launches.is_empty() {
+        let folder = if kind == EntryKind::Folder { path } else { path.parent().unwrap_or(path) };
+        return vec![Place::Folder(folder.to_path_buf())];
+    }
+    launches.into_iter().map(Place::Launch).collect()
 }
 
 #[derive(Default)]
 struct Gathered {
     diagnostics: Vec<Diagnostic>,
     sources: Sources,
-    files: HashSet<Arc<Path>>,
-    missing: Vec<PathBuf>,
+    wanted: Vec<Wanted>,
+}
+
+/// Which of the files that were loaded are wanted.
+enum Wanted {
+    All,
+    /// Those at or below one of these paths.
+    Below(BTreeSet<PathBuf>),
+}
+
+impl Wanted {
+    fn holds(&self, path: &Path) -> bool {
+        match self {
+            Self::All => true,
+            Self::Below(paths) => path.ancestors().any(|path| paths.contains(path)),
+        }
+    }
 }
 
 impl Gathered {
-    /// Adds what was loaded; with `below`, only what lies there.
-    fn add(&mut self, loaded: Loaded, below: Option<&Path>) {
-        let wanted = |path: &Path| below.is_none_or(|below| path.starts_with(below));
-        self.diagnostics.extend(loaded.diagnostics.into_iter().filter(|found| wanted(&found.path)));
-        self.files.extend(loaded.sources.paths().filter(|path| wanted(path)).cloned());
+    /// Adds what is wanted of what was loaded.
+    fn add(&mut self, loaded: Loaded, wanted: Wanted) {
+        self.diagnostics.extend(loaded.diagnostics.into_iter().filter(|found| wanted.holds(&found.path)));
         self.sources.extend(loaded.sources);
+        self.wanted.push(wanted);
     }
 
-    fn finish(mut self) -> Scope {
+    fn finish(mut self, refused: Vec<String>) -> Scope {
         self.diagnostics.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
         self.diagnostics.dedup();
-        Scope { diagnostics: self.diagnostics, sources: self.sources, files: self.files.len(), missing: self.missing }
+        let files = self.sources.paths().filter(|path| self.wanted.iter().any(|wanted| wanted.holds(path))).count();
+        Scope { diagnostics: self.diagnostics, sources: self.sources, files, refused }
     }
-}
-
-/// An absolute path without `.` and `..`, links left as they are.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                cleaned.pop();
-            }
-            part => cleaned.push(part),
-        }
-    }
-    cleaned
 }

@@ -2,10 +2,10 @@
 
 use std::env;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::diagnostic::full::{Colours, Links, Look};
+use crate::platform;
 use crate::project::UserDirs;
 
 use super::CliError;
@@ -16,16 +16,15 @@ pub(crate) fn current_folder() -> Result<PathBuf, CliError> {
     let real =
         env::current_dir().map_err(|error| CliError::new(format!("the current folder cannot be found: {error}")))?;
     let spelt = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
-    let number = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    let same = |path: &PathBuf| *path == real || number(path) == number(&real);
+    let same = |path: &PathBuf| *path == real || platform::is_same_folder(path, &real);
     Ok(spelt.filter(same).unwrap_or(real))
 }
 
 /// The user's folders, from `AUTOFORK_HOME` and `HOME`.
-pub(crate) fn user_dirs() -> UserDirs {
+pub fn user_dirs() -> UserDirs {
     let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = path("HOME").or_else(|| etcetera::home_dir().ok());
-    UserDirs::new(path("AUTOFORK_HOME"), home, Some(rustix::process::getuid().as_raw()))
+    UserDirs::new(path("AUTOFORK_HOME"), home, platform::user())
 }
 
 /// What standard output can show.

@@ -63,7 +63,8 @@ pub struct ForkFile {
     pub kind: FileKind,
     pub(crate) obstacle: Option<Obstacle>,
     pub(crate) envelope: Envelope,
-    pub(crate) yaml: yaml::Parsed,
+    /// The tree, as long as the file is being compiled.
+    yaml: Option<Box<yaml::Parsed>>,
     /// A line that was meant as a fence, and how bad that is.
     pub(crate) bad_fence: Option<(Fence, Level)>,
     /// What it comes to, if it is a fork.
@@ -103,7 +104,7 @@ pub(super) fn compile(
         file.tags = tags_of(&file);
     }
     // Thousands of trees weigh more than all the texts, and nothing looks at them from here on.
-    file.yaml = yaml::Parsed::default();
+    file.yaml = None;
     (file, findings.into_sorted())
 }
 
@@ -125,7 +126,7 @@ fn take_apart(name: &ForkName, source: Arc<Source>, obstacle: Option<Obstacle>) 
         kind: FileKind::Note,
         obstacle,
         envelope,
-        yaml: yaml::Parsed::default(),
+        yaml: None,
         bad_fence: None,
         lowered: None,
         suppressions: Vec::new(),
@@ -155,16 +156,16 @@ fn classify(file: &mut ForkFile) -> FileKind {
         file.bad_fence = file.envelope.stray.map(|stray| (stray, Level::Error));
         return file.unreadable_kind();
     }
-    file.yaml = yaml::parse(file.source.text(), file.envelope.frontmatter);
-    if let Some(first) = file.yaml.faults.first() {
+    file.yaml = Some(Box::new(yaml::parse(file.source.text(), file.envelope.frontmatter)));
+    if let Some(first) = file.yaml().faults.first().map(|fault| fault.span.start) {
         // A line that was meant to close the frontmatter, and a rule of the body that did.
-        if let Some(stray) = file.envelope.stray.filter(|stray| stray.span.start <= first.span.start) {
+        if let Some(stray) = file.envelope.stray.filter(|stray| stray.span.start <= first) {
             file.bad_fence = Some((stray, Level::Error));
             file.envelope.frontmatter.end = stray.span.start;
         }
         return file.unreadable_kind();
     }
-    match &file.yaml.root {
+    match &file.yaml().root {
         Some(root) => file.marked_kind(root),
         None => FileKind::Note,
     }
@@ -181,6 +182,12 @@ impl ForkFile {
     /// The whole text.
     pub(crate) fn text(&self) -> &str {
         self.source.text()
+    }
+
+    /// What became of the frontmatter; nothing, once the file is compiled.
+    pub(crate) fn yaml(&self) -> &yaml::Parsed {
+        static NOTHING: yaml::Parsed = yaml::Parsed { root: None, comments: Vec::new(), faults: Vec::new() };
+        self.yaml.as_deref().unwrap_or(&NOTHING)
     }
 
     /// The words at a place.
@@ -216,7 +223,7 @@ impl ForkFile {
 
     /// The top-level entries of the frontmatter.
     pub(crate) fn entries(&self) -> &[Entry] {
-        self.yaml.root.as_ref().and_then(Node::entries).unwrap_or_default()
+        self.yaml().root.as_ref().and_then(Node::entries).unwrap_or_default()
     }
 
     /// The first entry with that key.

@@ -79,13 +79,20 @@ pub(crate) fn decode(contents: &Contents) -> Decoded {
     if let Some(order) = is_utf16(bytes) {
         // The first byte that cannot be read is the mark, or the first zero.
         let at = bytes.iter().position(|byte| *byte == 0 || *byte >= 0xfe).unwrap_or(0);
-        let obstacle = Some(Obstacle::Utf16(Span::new(at, at + 1)));
-        return Decoded { text: utf16(bytes, order).into(), obstacle };
+        let text = utf16(bytes, order);
+        let obstacle = Some(Obstacle::Utf16(character_at(&text, at)));
+        return Decoded { text: text.into(), obstacle };
     }
     let at = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
     let text = String::from_utf8_lossy(bytes);
-    let length = text[at..].chars().next().map_or(0, char::len_utf8);
-    Decoded { text: text.into(), obstacle: Some(Obstacle::NotUtf8(Span::new(at, at + length))) }
+    let obstacle = Some(Obstacle::NotUtf8(character_at(&text, at)));
+    Decoded { text: text.into(), obstacle }
+}
+
+/// The character that the byte at `at` belongs to; nothing behind the end.
+fn character_at(text: &str, at: usize) -> Span {
+    let start = text.floor_char_boundary(at);
+    Span::new(start, start + text[start..].chars().next().map_or(0, char::len_utf8))
 }
 
 #[derive(Clone, Copy)]
@@ -114,4 +121,24 @@ fn utf16(bytes: &[u8], order: ByteOrder) -> String {
         }
     });
     char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_utf_8_is_pointed_at_in_whole_characters() {
+        // A mark of byte order takes three bytes once it is decoded; é as UTF-16 has the zero in the middle of its two.
+        let cases: [(&[u8], Obstacle); 5] = [
+            (b"\xff\xfea\0b\0", Obstacle::Utf16(Span::new(0, 3))),
+            (b"\xe9\0b\0", Obstacle::Utf16(Span::new(0, 2))),
+            (b"a\0b\0", Obstacle::Utf16(Span::new(1, 2))),
+            (b"caf\xe9 \xe9", Obstacle::NotUtf8(Span::new(3, 6))),
+            (b"caf\xc3", Obstacle::NotUtf8(Span::new(3, 6))),
+        ];
+        for (bytes, obstacle) in cases {
+            assert_eq!(decode(&Contents::from_bytes(bytes.to_vec())).obstacle, Some(obstacle), "{bytes:?}");
+        }
+    }
 }

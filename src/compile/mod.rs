@@ -25,7 +25,7 @@ pub use config::{ConfigLayer, Layer, Merged, Origin, merge};
 pub use file::{FileKind, ForkFile, Lookalike};
 pub use input::{Contents, MAX_BYTES};
 pub use lower::{fork_name, spell};
-pub(crate) use near::nearest;
+pub use near::nearest;
 pub use places::WrittenMoment;
 pub use program::{Linked, Linking, Listed, Placed, Purpose, State, link};
 
@@ -79,6 +79,10 @@ pub enum FolderFault {
     Unreadable(String),
     /// It belongs to another user.
     Foreign,
+    /// It is a link to a folder that its root lies in.
+    Circle,
+    /// It is not looked into, because there are more files and folders than this below its root.
+    TooMuch(usize),
 }
 
 /// What to say about a folder.
@@ -88,6 +92,8 @@ pub fn folder(path: &Arc<Path>, fault: &FolderFault) -> Vec<Diagnostic> {
         FolderFault::TooDeep => rules::too_deep::check(&mut out),
         FolderFault::Unreadable(reason) => rules::unreadable::check_folder(reason, &mut out),
         FolderFault::Foreign => rules::unreadable::check_foreign(&mut out),
+        FolderFault::Circle => rules::unreadable::check_circle(&mut out),
+        FolderFault::TooMuch(entries) => rules::unreadable::check_too_much(*entries, &mut out),
     }
     out.into_sorted()
 }

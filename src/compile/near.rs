@@ -2,7 +2,7 @@
 
 /// The candidate that `word` is probably a misspelling of: the same but for case, hyphens and a plural, or few letters
 /// away.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > 64 {
         return None;
     }

@@ -1,5 +1,6 @@
-//! Where the parts of a fork file are, for editors.
+//! Where the parts of fork and configuration files are, for editors.
 
+use crate::compile::config::ConfigLayer;
 use crate::compile::file::ForkFile;
 use crate::ir::{Fork, ForkName, Moment, Tag};
 use crate::syntax::yaml::Place;
@@ -66,10 +67,22 @@ impl ForkFile {
         })
     }
 
+    /// The throttle, if there is a good one.
+    pub fn throttle_words(&self) -> Option<Span> {
+        self.lowered.as_ref().and_then(|lowered| lowered.throttle_words)
+    }
+
     /// The files that the instructions say to read or to write, each with its place. The path is as written, blanks
     /// decoded: relative to the folder of the fork, or else to the project.
     pub fn file_mentions(&self) -> impl Iterator<Item = (&str, Span)> {
         let mentions = self.lowered.iter().map(|lowered| &lowered.mentions);
         mentions.flat_map(|found| found.reads.iter().chain(&found.writes)).map(|(path, span)| (path.as_str(), *span))
+    }
+}
+
+impl ConfigLayer {
+    /// The tags in its filters and throttles, each with the words that spell it.
+    pub fn tag_words(&self) -> impl Iterator<Item = (&Tag, Span)> {
+        self.tags().map(|tag| (&tag.value, tag.span))
     }
 }

@@ -1,7 +1,7 @@
 //! From files compiled by themselves to the program of one launch folder: who has which name, and the rules that look
 //! at several files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -134,7 +134,11 @@ pub fn link(linking: Linking<'_>) -> Linked {
 
     let sets: Vec<&ConfigLayer> = layers.iter().map(|layer| &layer.layer).collect();
     let setting = Setting { config: &config.config, layers: &sets, root, exists };
-    let tags = files.iter().flat_map(|placed| placed.file.file.tags()).collect();
+    // One by one: most tags are in many files, and a set made of all at once would hold each as often.
+    let mut tags = BTreeSet::new();
+    for placed in files {
+        tags.extend(placed.file.file.tags());
+    }
     let graph = Graph::new(members, owners.into_keys().collect(), tags, &setting);
     let mut out = Findings::new(root.into());
     for check in rules::GRAPH_CHECKS {

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use salsa::Setter as _;
 
 use crate::compile::{self, CompiledConfig, CompiledFile, Contents, Layer, Linked, Linking, Merged, Placed, Purpose};
 use crate::diagnostic::Diagnostic;
@@ -74,6 +76,24 @@ pub(super) struct ConfigInput {
     pub(super) contents: Contents,
 }
 
+impl ForkInput {
+    /// Sets what was read, if it is not what was there: a file that was saved, or opened, as it is, is not compiled again.
+    pub(super) fn renew(self, db: &mut Database, contents: Contents) {
+        if *self.contents(db) != contents {
+            self.set_contents(db).to(contents);
+        }
+    }
+}
+
+impl ConfigInput {
+    /// The same for a configuration file.
+    pub(super) fn renew(self, db: &mut Database, contents: Contents) {
+        if *self.contents(db) != contents {
+            self.set_contents(db).to(contents);
+        }
+    }
+}
+
 /// What was found for one launch folder when the disk was last looked at.
 #[salsa::input]
 pub(super) struct ScopeInput {
@@ -122,30 +142,36 @@ pub struct Linkage {
     /// The program, the listing and the diagnostics. Where the disk was not looked at again, the instructions of the
     /// forks may be older than the texts.
     pub linked: Linked,
-    /// What is at a path in the listing.
-    pub(super) by_path: HashMap<Arc<Path>, usize>,
+    /// The place of a path among the files of the scope; made when first asked for, which a check never does.
+    pub(super) by_path: OnceLock<HashMap<Arc<Path>, usize>>,
 }
 
 /// Links the files of one launch folder.
 #[salsa::tracked(returns(ref), no_eq)]
 pub(super) fn linked(db: &dyn Db, scope: ScopeInput) -> Arc<Linkage> {
-    let compiled: Vec<(usize, &Compiled)> =
-        scope.files(db).iter().map(|(root, file)| (*root, compiled(db, *file))).collect();
-    let layers: Vec<&Arc<CompiledConfig>> =
-        scope.layers(db).iter().map(|layer| compiled_config(db, *layer)).collect();
-    let placed: Vec<Placed<'_>> =
-        compiled.iter().map(|(root, Compiled(file))| Placed { file, root: *root }).collect();
+    let placed = scope.files(db).iter().map(|(root, file)| Placed { file: &compiled(db, *file).0, root: *root });
+    let placed: Vec<Placed<'_>> = placed.collect();
+    let layers: Vec<&CompiledConfig> = scope.layers(db).iter().map(|layer| &**compiled_config(db, *layer)).collect();
+    let (config, linked) = link(db, scope, &placed, &layers);
+    Arc::new(Linkage { config, linked, by_path: OnceLock::new() })
+}
+
+/// Links these files as those of a launch folder.
+pub(super) fn link(
+    db: &dyn Db,
+    scope: ScopeInput,
+    files: &[Placed<'_>],
+    layers: &[&CompiledConfig],
+) -> (Merged, Linked) {
     let config = compile::merge(layers.iter().map(|layer| &layer.layer));
     let linked = compile::link(Linking {
-        files: &placed,
+        files,
         config: &config,
-        layers: &layers.iter().map(|layer| &***layer).collect::<Vec<_>>(),
+        layers,
         folders: scope.folders(db).clone(),
         root: scope.root(db).as_path(),
         exists: &|path| db.exists(path),
         purpose: scope.purpose(db),
     });
-    let paths = compiled.iter().map(|(_, Compiled(file))| file.file.source.path().clone());
-    let by_path = paths.enumerate().map(|(index, path)| (path, index)).collect();
-    Arc::new(Linkage { config, linked, by_path })
+    (config, linked)
 }

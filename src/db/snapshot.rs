@@ -4,9 +4,10 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::query::{Compiled, Database, Db as _, ForkInput, ScopeInput, compiled, compiled_config, linked};
+use super::query::{Compiled, Database, Db as _, ForkInput, ScopeInput, compiled, compiled_config, link, linked};
 use super::{Linkage, Loaded};
-use crate::compile::{CompiledFile, ConfigLayer, Linked};
+use crate::compile::{self, CompiledConfig, CompiledFile, ConfigLayer, Contents, Linked, Placed};
+use crate::diagnostic::Diagnostic;
 use crate::ir::{LaunchDir, ProjectRoot};
 use crate::text::Source;
 
@@ -59,10 +60,18 @@ impl Snapshot {
 
     /// A fork file of a scope, compiled by itself.
     pub fn fork_file(&self, scope: &Scope, path: &Path) -> Option<&Arc<CompiledFile>> {
-        let index = self.linkage(scope).by_path.get(path)?;
-        let (_, file) = scope.input.files(&self.db).get(*index)?;
+        let (_, file) = scope.input.files(&self.db).get(self.place_of(scope, path)?)?;
         let Compiled(file) = compiled(&self.db, *file);
         Some(file)
+    }
+
+    /// The place of a path among the fork files of a scope.
+    fn place_of(&self, scope: &Scope, path: &Path) -> Option<usize> {
+        let by_path = self.linkage(scope).by_path.get_or_init(|| {
+            let files = scope.input.files(&self.db).iter();
+            files.enumerate().map(|(index, (_, file))| (file.path(&self.db).clone(), index)).collect()
+        });
+        by_path.get(path).copied()
     }
 
     /// A configuration file of a scope, compiled by itself.
@@ -86,6 +95,37 @@ impl Snapshot {
     /// The root of a scope's project.
     pub fn root(&self, scope: &Scope) -> &ProjectRoot {
         scope.input.root(&self.db)
+    }
+
+    /// What would be found in a file of a scope if this were its text, which comes with it; none for a file that is not
+    /// in the scope. Nothing of it is kept.
+    pub fn supposing(&self, scope: &Scope, path: &Path, text: &str) -> Option<(Arc<Source>, Vec<Diagnostic>)> {
+        let (db, input, contents) = (&self.db, scope.input, Contents::text(text));
+        let (files, layers) = (input.files(db), input.layers(db));
+        let fork = self.place_of(scope, path).and_then(|index| Some((index, files.get(index)?.1)));
+        let fork = fork.map(|(index, file)| (index, compile::fork_file(file.name(db), file.path(db), &contents)));
+        let config = layers.iter().position(|layer| **layer.path(db) == *path);
+        let config = config.map(|index| {
+            let layer = layers[index];
+            (index, compile::config_file(layer.layer(db), layer.path(db), &contents))
+        });
+        let source = match (&fork, &config) {
+            (Some((_, fork)), _) => fork.file.source.clone(),
+            (None, Some((_, config))) => config.layer.source.clone(),
+            (None, None) => return None,
+        };
+        let mut placed: Vec<Placed<'_>> =
+            files.iter().map(|(root, file)| Placed { file: &compiled(db, *file).0, root: *root }).collect();
+        if let Some((index, fork)) = &fork {
+            placed[*index].file = fork;
+        }
+        let mut sets: Vec<&CompiledConfig> = layers.iter().map(|layer| &**compiled_config(db, *layer)).collect();
+        if let Some((index, config)) = &config {
+            sets[*index] = config;
+        }
+        let (_, linked) = link(db, input, &placed, &sets);
+        let found = linked.diagnostics.into_iter().filter(|found| *found.path == *path).collect();
+        Some((source, found))
     }
 
     /// Whether there is something at a path, now.

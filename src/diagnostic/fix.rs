@@ -42,6 +42,9 @@ pub struct Fix {
     pub edits: Vec<Edit>,
 }
 
+/// Fixes make room for other fixes, but not for ever: so many rounds of [`apply`] are enough.
+pub const ROUNDS: usize = 10;
+
 /// The files that the diagnostics' fixes change, with their new texts, and how many fixes were made. Of fixes that touch
 /// the same words only the first is made; another round finds out whether the others are still wanted.
 pub fn apply(

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Level, Report};
+use crate::text::visible;
 
 /// Writes one workflow command for each finding.
 pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -22,15 +23,16 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
                 write!(out, ",endLine={}", end.line)?;
             }
         }
-        let help = found.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
-        writeln!(out, ",title={}::{}", property(found.rule.name), data(&format!("{}{help}", found.message)))?;
+        let help = found.help.as_ref().map(|help| format!("%0A{}", data(help))).unwrap_or_default();
+        writeln!(out, ",title={}::{}{help}", property(found.rule.name), data(&found.message))?;
     }
     Ok(())
 }
 
-/// A message: what would end the line is escaped.
+/// A message: made visible, so that nothing in it ends the line, with its own line breaks left in.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let lines: Vec<String> = text.split('\n').map(|line| visible(line).replace('%', "%25")).collect();
+    lines.join("%0A")
 }
 
 /// A property: what would end it is escaped as well.

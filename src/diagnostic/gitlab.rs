@@ -1,15 +1,17 @@
 //! The format `gitlab`: a code quality report, as GitLab reads it.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
 use super::fingerprint::fingerprints;
 use super::{Level, Report};
+use crate::text::visible;
 
 #[derive(Serialize)]
 struct Issue<'a> {
-    description: &'a str,
+    description: Cow<'a, str>,
     check_name: &'a str,
     fingerprint: String,
     severity: &'static str,
@@ -33,7 +35,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let issues = report.diagnostics.iter().zip(fingerprints(report)).map(|(found, fingerprint)| {
         let range = report.range(&found.path, found.span);
         Issue {
-            description: &found.message,
+            description: visible(&found.message),
             check_name: found.rule.name,
             fingerprint,
             severity: match found.level {
@@ -42,7 +44,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
                 Level::Hint => "info",
             },
             location: Location {
-                path: report.path(&found.path).into_owned(),
+                path: visible(&report.path(&found.path)).into_owned(),
                 lines: Lines {
                     begin: range.map_or(1, |(start, _)| start.line),
                     end: range.map_or(1, |(_, end)| end.line),

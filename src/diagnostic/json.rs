@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::{Applicability, Diagnostic, Fix, Level, Report, Summary};
-use crate::text::Span;
+use crate::text::{Span, visible_json};
 
 /// The version of the document.
 pub const VERSION: u32 = 1;
@@ -93,9 +93,12 @@ pub fn schema() -> serde_json::Value {
 
 /// Writes the report as one JSON document on one line.
 pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let document = Document { version: VERSION, summary: report.summary(), diagnostics: findings(report) };
-    serde_json::to_writer(&mut *out, &document)?;
-    writeln!(out)
+    write(&Document { version: VERSION, summary: report.summary(), diagnostics: findings(report) }, out)
+}
+
+/// Writes a document on one line. Names and paths are exact, but cannot act on a terminal.
+pub fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", visible_json(&serde_json::to_string(document)?))
 }
 
 /// The report's diagnostics as they stand in JSON, for commands that put them into a document of their own.

@@ -16,7 +16,7 @@ mod report;
 mod rule;
 pub mod sarif;
 
-pub use fix::{Applicability, Edit, Fix, apply};
+pub use fix::{Applicability, Edit, Fix, ROUNDS, apply};
 pub use model::{Diagnostic, Label};
 pub use report::{Report, Summary};
 pub use rule::{Category, Fixes, Level, Rule};

@@ -40,6 +40,9 @@ impl Candidate {
     }
 }
 
+/// So many files and folders below a root are looked at. A link can lead to whole disks.
+pub const MAX_ENTRIES: usize = 100_000;
+
 /// What was found below a root.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discovered {
@@ -47,67 +50,104 @@ pub struct Discovered {
     pub candidates: Vec<Candidate>,
     /// Folders that are nested too deep and were not looked into.
     pub too_deep: Vec<PathBuf>,
+    /// Links to folders that the root lies in; they were not followed.
+    pub circles: Vec<PathBuf>,
+    /// The first folder that was not looked into any more, if there is more than [`MAX_ENTRIES`].
+    pub too_much: Option<PathBuf>,
     /// What could not be read, and why.
     pub unreadable: Vec<(PathBuf, String)>,
 }
 
 /// Looks for candidates below a root. Each real file and folder is visited once, so links cannot lead in circles.
 pub fn discover(fs: &dyn FileSystem, root: &Path) -> Discovered {
-    let mut walk = Walk { fs, seen: HashSet::new(), found: Discovered::default() };
-    let real = walk.real_path(root);
+    let real = fs.real_path(root).unwrap_or_else(|_| root.to_path_buf());
+    let mut walk = Walk {
+        fs,
+        root,
+        real_root: real.clone(),
+        folders: HashSet::new(),
+        files: None,
+        entries: 0,
+        found: Discovered::default(),
+    };
     walk.folder(root, &real, 0);
     walk.found
 }
 
 struct Walk<'a> {
     fs: &'a dyn FileSystem,
-    /// Real paths that were visited.
-    seen: HashSet<PathBuf>,
+    root: &'a Path,
+    real_root: PathBuf,
+    /// Real paths of folders that were visited.
+    folders: HashSet<PathBuf>,
+    /// Real paths of files that were visited, from the first link on: without links none is met twice.
+    files: Option<HashSet<PathBuf>>,
+    /// How many files and folders were listed.
+    entries: usize,
     found: Discovered,
 }
 
 impl Walk<'_> {
     fn folder(&mut self, path: &Path, real: &Path, depth: usize) {
-        if !self.seen.insert(real.to_path_buf()) {
+        if !self.folders.insert(real.to_path_buf()) {
+            return;
+        }
+        if self.entries > MAX_ENTRIES {
+            self.found.too_much.get_or_insert_with(|| path.to_path_buf());
             return;
         }
         let mut entries = match self.fs.list(path) {
             Ok(entries) => entries,
             Err(error) => return self.unreadable(path, &error),
         };
+        self.entries += entries.len();
         entries.sort_by(|left, right| left.name.as_encoded_bytes().cmp(right.name.as_encoded_bytes()));
         entries.retain(|entry| !entry.name.as_encoded_bytes().starts_with(b"."));
-        let children: Vec<Child> = entries.into_iter().filter_map(|entry| self.child(path, real, entry)).collect();
+        let children: Vec<Child> = entries.into_iter().filter_map(|entry| self.child(path, entry)).collect();
         let is_fork_file = |child: &&Child| child.name == "FORK.md" && child.kind == EntryKind::File;
         // The root itself is no fork, whatever lies in it.
         if let Some(fork) = children.iter().find(is_fork_file).filter(|_| depth > 0) {
             let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-            return self.candidate(path.join("FORK.md"), &fork.real, name.into_owned());
+            return self.candidate(path.join("FORK.md"), real, fork, name.into_owned());
         }
         for child in children {
-            let path = path.join(&child.name);
             match child.kind {
-                EntryKind::Folder if depth < MAX_DEPTH => self.folder(&path, &child.real, depth + 1),
-                EntryKind::Folder if self.seen.insert(child.real.clone()) => self.found.too_deep.push(path),
+                EntryKind::Folder => self.child_folder(path.join(&child.name), &child.real(real), depth),
                 EntryKind::File if is_markdown(&child.name) => {
+                    let path = path.join(&child.name);
                     let name = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
-                    self.candidate(path, &child.real, name);
+                    self.candidate(path, real, &child, name);
                 }
                 _ => {}
             }
         }
     }
 
-    /// What an entry is once links are followed. Where there is no link, the real path needs no look at the disk.
-    fn child(&mut self, folder: &Path, real: &Path, entry: Entry) -> Option<Child> {
-        if entry.kind != EntryKind::Link {
-            return Some(Child { real: real.join(&entry.name), kind: entry.kind, name: entry.name });
+    fn child_folder(&mut self, path: PathBuf, real: &Path, depth: usize) {
+        if self.real_root != real && self.real_root.starts_with(real) {
+            self.found.circles.push(path);
+        } else if depth < MAX_DEPTH {
+            self.folder(&path, real, depth + 1);
+        } else if self.folders.insert(real.to_path_buf()) {
+            self.found.too_deep.push(path);
         }
-        let path = folder.join(&entry.name);
+    }
+
+    /// What an entry is once links are followed.
+    fn child(&mut self, folder: &Path, entry: Entry) -> Option<Child> {
+        let Entry { name, kind } = entry;
+        if kind != EntryKind::Link {
+            return Some(Child { name, kind, real: None });
+        }
+        self.remember_files();
+        let path = folder.join(&name);
         match self.fs.metadata(&path) {
-            Ok(found) => Some(Child { real: self.real_path(&path), kind: found.kind, name: entry.name }),
+            Ok(found) => {
+                let real = self.fs.real_path(&path).unwrap_or(path);
+                Some(Child { name, kind: found.kind, real: Some(real) })
+            }
             Err(error) => {
-                if is_markdown(&entry.name) {
+                if is_markdown(&name) {
                     self.unreadable(&path, &error);
                 }
                 None
@@ -115,14 +155,20 @@ impl Walk<'_> {
         }
     }
 
-    fn candidate(&mut self, path: PathBuf, real: &Path, name: String) {
-        if self.seen.insert(real.to_path_buf()) {
-            self.found.candidates.push(Candidate { path, name });
+    /// Begins to remember which files were visited. Until now no link was met, so a path below the root is a real one
+    /// below the real root.
+    fn remember_files(&mut self) {
+        if self.files.is_none() {
+            let below = |candidate: &Candidate| candidate.path.strip_prefix(self.root).ok().map(Path::to_path_buf);
+            let visited = self.found.candidates.iter().filter_map(below).map(|below| self.real_root.join(below));
+            self.files = Some(visited.collect());
         }
     }
 
-    fn real_path(&self, path: &Path) -> PathBuf {
-        self.fs.real_path(path).unwrap_or_else(|_| path.to_path_buf())
+    fn candidate(&mut self, path: PathBuf, real_folder: &Path, child: &Child, name: String) {
+        if self.files.as_mut().is_none_or(|files| files.insert(child.real(real_folder))) {
+            self.found.candidates.push(Candidate { path, name });
+        }
     }
 
     fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
@@ -133,7 +179,15 @@ impl Walk<'_> {
 struct Child {
     name: OsString,
     kind: EntryKind,
-    real: PathBuf,
+    /// Where a link leads.
+    real: Option<PathBuf>,
+}
+
+impl Child {
+    /// Its real path, given that of its folder. Where there is no link, that needs no look at the disk.
+    fn real(&self, folder: &Path) -> PathBuf {
+        self.real.clone().unwrap_or_else(|| folder.join(&self.name))
+    }
 }
 
 /// Why something could not be read, without the number of the error.
@@ -197,5 +251,18 @@ mod tests {
         let found = discover(&memory, Path::new("/root"));
         assert_eq!(found.candidates.len(), 1);
         assert_eq!(found.too_deep, [PathBuf::from("/root/1/2/3/4/5/6/7/8/9")]);
+    }
+
+    #[test]
+    fn what_is_too_much_is_left_where_it_begins() {
+        let mut memory = Memory::default();
+        for number in 0..=MAX_ENTRIES {
+            memory.write(format!("/root/a/{number}.txt"), "");
+        }
+        memory.write("/root/a.md", "");
+        memory.write("/root/b/lost.md", "");
+        let found = discover(&memory, Path::new("/root"));
+        assert_eq!(found.candidates.len(), 1);
+        assert_eq!(found.too_much, Some(PathBuf::from("/root/b")));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{Entry, EntryKind, FileSystem, Metadata, Stamp};
+use crate::platform;
 
 /// The file system of this machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,18 +17,12 @@ impl FileSystem for Disk {
     }
 
     fn open(&self, path: &Path, limit: usize) -> io::Result<(Metadata, Vec<u8>)> {
-        // Opening a pipe would wait for somebody who writes to it.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
+        let file = platform::open(path)?;
         let found = metadata(&file.metadata()?);
         if found.kind != EntryKind::File {
             return Err(io::Error::other("it is not a file"));
         }
-        // With room for all of it and one byte more, one call reads it and one sees its end.
-        let size = usize::try_from(found.stamp.size).unwrap_or(limit).min(limit);
-        let mut bytes = Vec::with_capacity(size + 1);
-        file.take(limit as u64).read_to_end(&mut bytes)?;
-        Ok((found, bytes))
+        Ok((found, contents(file, found.stamp.size, limit)?))
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
@@ -49,13 +43,27 @@ impl FileSystem for Disk {
     }
 }
 
-fn metadata(found: &fs::Metadata) -> Metadata {
-    let stamp = Stamp {
-        modified: found.mtime().saturating_mul(1_000_000_000).saturating_add(found.mtime_nsec()),
-        size: found.size(),
-        number: found.ino(),
+/// The first `limit` bytes of a file that says that it has `size`.
+fn contents(mut file: File, size: u64, limit: usize) -> io::Result<Vec<u8>> {
+    let size = usize::try_from(size).unwrap_or(limit);
+    let mut bytes = vec![0; size.saturating_add(1).min(limit)];
+    let read = match file.read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read?,
     };
-    Metadata { kind: kind(found.file_type()), stamp, owner: Some(found.uid()) }
+    bytes.truncate(read);
+    // Whoever asks for one byte more than there should be and gets what there should be has seen the end, and need not
+    // ask again. Else the file grows, or says nothing of its size.
+    if read != size {
+        file.take((limit - read) as u64).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn metadata(found: &fs::Metadata) -> Metadata {
+    let stamp =
+        Stamp { modified: platform::modified(found), size: found.len(), number: platform::file_number(found) };
+    Metadata { kind: kind(found.file_type()), stamp, owner: platform::owner(found) }
 }
 
 fn kind(file_type: FileType) -> EntryKind {

@@ -10,8 +10,10 @@ mod memory;
 mod roots;
 
 pub(crate) use discover::reason;
-pub use discover::{Candidate, Discovered, MAX_DEPTH, discover};
+pub use discover::{Candidate, Discovered, MAX_DEPTH, MAX_ENTRIES, discover};
 pub use disk::Disk;
 pub use fs::{Entry, EntryKind, FileSystem, Metadata, Stamp};
 pub use memory::Memory;
-pub use roots::{Role, Root, UserDirs, config_paths, project_of, project_root, projects_below, role_of, roots};
+pub use roots::{
+    Role, Root, UserDirs, cleaned, config_paths, project_of, project_root, projects_below, role_of, roots,
+};

@@ -1,6 +1,6 @@
 //! Where forks and configuration are looked for.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::{EntryKind, FileSystem};
 use crate::ir::{LaunchDir, ProjectRoot};
@@ -74,6 +74,21 @@ pub fn project_root(fs: &dyn FileSystem, launch: &LaunchDir, user: &UserDirs) ->
 pub fn config_paths(project: &ProjectRoot, user: &UserDirs) -> (Option<PathBuf>, PathBuf) {
     let user = user.base.as_ref().map(|base| base.join("config.toml"));
     (user, project.as_path().join(BASE).join("config.toml"))
+}
+
+/// An absolute path without `.` and `..`, links left as they are.
+pub fn cleaned(path: &Path) -> PathBuf {
+    let mut cleaned = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                cleaned.pop();
+            }
+            part => cleaned.push(part),
+        }
+    }
+    cleaned
 }
 
 /// The folder whose `.autofork` a path lies in, if it lies in one.

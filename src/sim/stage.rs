@@ -25,6 +25,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub enum StageError {
     /// Something could not be done: what, and why.
     Io(&'static str, io::Error),
+    /// What happens could not be told to whoever watches.
+    Unheard(io::Error),
     /// The stage was struck.
     Struck,
     /// Something did not come in time.
@@ -35,6 +37,7 @@ impl fmt::Display for StageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(what, error) => write!(f, "cannot {what}: {error}"),
+            Self::Unheard(error) => write!(f, "the output cannot be written: {error}"),
             Self::Struck => f.write_str("interrupted"),
             Self::Late(what) => write!(f, "{what} did not come in time"),
         }

@@ -74,6 +74,20 @@ const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1
 
 /// Reads a duration.
 pub fn parse(text: &str) -> Result<Duration, Fault> {
+    common(text).map_or_else(|| parse_any(text), Ok)
+}
+
+/// A number and a unit, as in `30m`: nearly every duration is written so, and needs no grammar to be read.
+fn common(text: &str) -> Option<Duration> {
+    let unit = text.chars().next_back()?;
+    let (_, size) = UNITS.iter().find(|(known, _)| *known == unit)?;
+    let number = super::whole_number(&text[..text.len() - 1])?;
+    let length = number.checked_mul(*size).and_then(Seconds::new)?;
+    Some(Duration { length, form: Form::Simple })
+}
+
+/// Reads a duration in any of its forms.
+fn parse_any(text: &str) -> Result<Duration, Fault> {
     if let Ok(mut pairs) = Grammar::parse(Rule::duration, text)
         && let Some(duration) = pairs.next().and_then(|pair| pair.into_inner().next())
     {
@@ -240,6 +254,16 @@ mod tests {
         assert_eq!(seconds(" 2 h "), Some(7_200));
         assert_eq!(seconds("3d"), Some(259_200));
         assert_eq!(parse("1h30m"), Ok(Duration { length: Seconds::minutes(90), form: Form::Compound }));
+    }
+
+    #[test]
+    fn what_needs_no_grammar_is_read_as_the_grammar_reads_it() {
+        for text in ["30m", "1s", "7d", "3650d", "2h", "0s", "00s", "030m", "+3m", "m", "", "3651d", "1h30m", "3é"] {
+            if let Some(duration) = common(text) {
+                assert_eq!(parse_any(text), Ok(duration), "{text}");
+            }
+        }
+        assert!(common("30m").is_some() && common("+3m").is_none() && common("3651d").is_none());
     }
 
     #[test]

@@ -154,7 +154,8 @@ fn fence(text: &str, line: Span) -> Option<Fence> {
     if content == "---" {
         return Some(Fence { span: line, shape: Shape::Fence });
     }
-    if !content.contains("---") && !content.starts_with("...") {
+    // Most lines have no two dashes in a row, and need no grammar to be told apart from a fence.
+    if !content.as_bytes().windows(2).any(|pair| pair == b"--") && !content.starts_with("...") {
         return None;
     }
     let pair = Grammar::parse(Rule::envelope_line, content).ok()?.next()?;
@@ -198,9 +199,9 @@ impl Iterator for Lines<'_> {
         if self.at >= self.text.len() {
             return None;
         }
-        let rest = &self.text[self.at..];
-        let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
-        let end = match &rest.as_bytes()[length..] {
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let end = match &rest[length..] {
             [b'\r', b'\n', ..] => 2,
             [] => 0,
             _ => 1,

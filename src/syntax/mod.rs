@@ -8,3 +8,9 @@ pub mod envelope;
 pub mod moment;
 pub mod suppression;
 pub mod yaml;
+
+/// A number in plain digits without a leading zero; none for anything else.
+fn whole_number(text: &str) -> Option<u64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    text.parse().ok().filter(|_| is_plain)
+}

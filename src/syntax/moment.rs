@@ -51,6 +51,10 @@ pub enum PercentText {
 
 /// Reads a whole percentage from 1 to 100.
 pub fn percent(text: &str) -> Option<PercentText> {
+    // Nearly every percentage is written so, and needs no grammar to be read.
+    if let Some(number) = text.strip_suffix('%').and_then(super::whole_number) {
+        return u8::try_from(number).ok().and_then(Percent::new).map(PercentText::Signed);
+    }
     let pair = Grammar::parse(Rule::percent, text).ok()?.next()?;
     let (mut number, mut signed) = (None, false);
     for part in pair.into_inner() {

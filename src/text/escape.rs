@@ -1,6 +1,7 @@
 //! Showing text that others wrote without letting it act on the terminal or deceive the eye.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// `text` with every character that a terminal would obey, or that would reorder or hide its neighbours, written as
 /// an escape such as `\u{202e}`. Names of files and words from forks go through here before anybody sees them.
@@ -16,6 +17,28 @@ pub fn visible(text: &str) -> Cow<'_, str> {
             '\t' => shown.push_str("\\t"),
             _ if must_escape(character) => shown.extend(character.escape_unicode()),
             _ => shown.push(character),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// A JSON document that says the same in characters that a terminal shows as they are: those that [`visible`] escapes,
+/// which JSON would let stand inside of its texts, are written as JSON's own escapes.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    let hidden = |character: char| must_escape(character) && !matches!(character, '\n' | '\r' | '\t');
+    if !json.contains(hidden) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 8);
+    for character in json.chars() {
+        if hidden(character) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                // Writing to a string cannot fail.
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(character);
         }
     }
     Cow::Owned(shown)
@@ -54,6 +77,16 @@ mod tests {
     #[test]
     fn plain_names_stay_as_they_are() {
         assert!(matches!(visible("groom todos – 整理 🧹"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_json_document_says_the_same_with_its_own_escapes() {
+        let text = "gpj\u{202e}exe \u{9b}31m\u{7f} é\n";
+        let json = serde_json::to_string_pretty(&[text]).unwrap();
+        let shown = visible_json(&json);
+        assert!(!shown.contains(['\u{202e}', '\u{9b}', '\u{7f}']), "{shown}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), [text]);
+        assert!(matches!(visible_json("[\n  \"é\"\n]"), Cow::Borrowed(_)));
     }
 
     #[test]

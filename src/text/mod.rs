@@ -7,7 +7,7 @@ mod escape;
 mod source;
 mod span;
 
-pub use escape::{brief, is_invisible, visible};
+pub use escape::{brief, is_invisible, visible, visible_json};
 pub use source::{Position, Source, Sources};
 pub use span::Span;
 

@@ -1,6 +1,7 @@
 //! Files that nobody should have written.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::{fs, process::Command};
 
 use crate::program::{Run, Sandbox};
@@ -102,4 +103,73 @@ fn a_name_cannot_act_on_the_terminal() {
     let run = sandbox.run(&["check"]);
     assert!(!run.out.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{:?}", run.out);
     assert!(run.out.contains("a\\u{1b}[31m\\u{202e}.md"), "{}", run.out);
+}
+
+#[test]
+fn every_format_shows_a_name_as_it_is_and_does_no_harm() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("a\u{9b}31m\u{202e}.md", "---\nfork: true\nthrottle: \"3\u{202e}0m\"\n---\nTidy.\n");
+    for format in ["full", "concise", "json", "sarif", "github", "gitlab", "junit"] {
+        let run = sandbox.run(&["check", "--format", format]);
+        assert!(run.out.contains("invisible-character"), "{format}: {}", run.out);
+        assert!(!run.out.contains(['\u{9b}', '\u{202e}']), "{format}: {:?}", run.out);
+    }
+    let run = sandbox.run(&["forks", "--json"]);
+    assert!(run.out.contains("a\\u009b31m\\u202e"), "{}", run.out);
+}
+
+#[test]
+fn what_is_neither_a_file_nor_a_folder_is_refused_and_the_rest_is_checked() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("sound.md", SOUND);
+    let pipe = sandbox.project().join("pipe.md");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).expect("a pipe");
+    let run = sandbox.run(&["check", "/dev/zero", "pipe.md", ".autofork/forks"]);
+    assert_eq!((run.code, run.out.as_str()), (2, "Checked 1 file: nothing found.\n"));
+    assert_eq!(
+        run.err,
+        "error: there is neither a file nor a folder at /dev/zero\nhelp: the other paths were checked\n\
+         error: there is neither a file nor a folder at pipe.md\nhelp: the other paths were checked\n"
+    );
+}
+
+#[test]
+fn a_configuration_that_is_no_file_is_said_and_never_waited_for() {
+    for make in [(|path| fs::create_dir_all(path).expect("a folder")) as fn(&Path), |path| {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).expect("a pipe");
+    }] {
+        let sandbox = Sandbox::new();
+        sandbox.fork("sound.md", SOUND);
+        make(&sandbox.project().join(".autofork/config.toml"));
+        let run = sandbox.run(&["check"]);
+        assert_eq!(run.code, 1);
+        insta::assert_snapshot!("configuration_that_is_no_file", run.out);
+    }
+}
+
+#[test]
+fn a_link_to_a_folder_around_it_is_not_followed() {
+    let sandbox = Sandbox::new();
+    sandbox.fork("sound.md", SOUND);
+    sandbox.write("beside/other.md", SOUND);
+    let root = sandbox.project().join(".autofork/forks");
+    symlink("/", root.join("all")).expect("a link");
+    symlink("../../beside", root.join("beside")).expect("a link");
+    let run = sandbox.run(&["check"]);
+    assert_eq!(run.code, 1);
+    insta::assert_snapshot!(run.out);
+    let listed = sandbox.run(&["forks"]).out;
+    assert!(listed.contains("2 active"), "{listed}");
+}
+
+#[test]
+fn many_paths_are_looked_at_once() {
+    let sandbox = Sandbox::new();
+    let names: Vec<String> = (0..300).map(|number| format!(".autofork/forks/f{number}.md")).collect();
+    for name in &names {
+        sandbox.write(name, "---\nfork: true\n---\n");
+    }
+    let paths: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run = sandbox.run(&[&["check", "--format", "concise"], &paths[..200]].concat());
+    assert_eq!((run.code, run.out.lines().count()), (0, 200));
 }

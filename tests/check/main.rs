@@ -10,4 +10,5 @@ mod by_hand;
 mod commands;
 mod doctor;
 mod formatting;
+mod output;
 mod reports;

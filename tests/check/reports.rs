@@ -148,8 +148,8 @@ fn a_file_can_come_from_standard_input() {
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         let mut child = command.spawn().expect("the program runs");
         let mut stdin = child.stdin.take().expect("a pipe");
-        std::io::Write::write_all(&mut stdin, b"---\nfork: true\nafter: other\nrun_on: idle\n---\nTidy.\n")
-            .expect("a reader");
+        // A program that refuses its arguments may be gone before it has read anything.
+        let _ = std::io::Write::write_all(&mut stdin, b"---\nfork: true\nafter: other\nrun_on: idle\n---\nTidy.\n");
         drop(stdin);
         sandbox.outcome(&child.wait_with_output().expect("an end"))
     };

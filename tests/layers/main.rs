@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms by layer, the uppermost first. Rooms of one layer may use each other, except where `ONLY` says otherwise.
 const LAYERS: [&[&str]; 9] = [
-    &["text"],
+    &["platform", "text"],
     &["ir", "diagnostic"],
     &["syntax"],
     &["compile"],
@@ -40,6 +40,31 @@ fn no_room_uses_one_below_it() {
     }
     assert!(files > 20, "the sources were not found");
     assert!(wrong.is_empty(), "edges that point downwards:\n{}", wrong.join("\n"));
+}
+
+/// Rooms that need Unix, or a room's part that does.
+const UNIX: [&str; 6] = ["platform", "host", "journal", "sim", "daemon", "cli/sessions"];
+
+/// What only Unix has.
+const OF_UNIX: [&str; 5] = ["std::os::unix", "std::os::fd", "rustix", "cfg(unix)", "tokio"];
+
+#[test]
+fn the_compiler_and_the_language_server_need_no_unix() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut wrong = Vec::new();
+    let mut files = 0;
+    for (path, text) in [sources(&root.join("src")), sources(&root.join("lsp/src"))].concat() {
+        if UNIX.iter().any(|room| path.starts_with(root.join("src").join(room))) {
+            continue;
+        }
+        files += 1;
+        // Tests may make links and pipes.
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let found = OF_UNIX.iter().filter(|word| code.contains(**word));
+        wrong.extend(found.map(|word| format!("{}: {word}", path.display())));
+    }
+    assert!(files > 100, "the sources were not found");
+    assert!(wrong.is_empty(), "this belongs into `platform`:\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -52,9 +52,9 @@ impl World {
         path
     }
 
-    /// A program that says it is autofork of this version.
+    /// A program that says it is autofork, or what else its file is called, of this version.
     fn program(&self, path: &str, version: &str) -> PathBuf {
-        self.script(path, &format!("[ \"$1\" = --version ] && echo 'autofork {version}'"))
+        self.script(path, &format!("[ \"$1\" != --version ] || echo \"${{0##*/}} {version}\""))
     }
 
     fn plugin_at(&self, folder: &str) {
@@ -80,10 +80,10 @@ impl World {
             "tools/cargo",
             &format!(
                 "echo \"$$ $*\" >> '{calls}'\n{first}\n\
-                 while [ $# -gt 0 ]; do [ \"$1\" = --root ] && root=$2; shift; done\n\
+                 while [ $# -gt 0 ]; do case $1 in --root) root=$2 ;; --bin) bin=$2 ;; esac; shift; done\n\
                  mkdir -p \"$root/bin\" \"$CARGO_TARGET_DIR\"\n\
-                 printf '#!/bin/sh\\necho autofork {version}\\n' > \"$root/bin/autofork\"\n\
-                 chmod 755 \"$root/bin/autofork\""
+                 printf \"#!/bin/sh\\necho $bin {version}\\n\" > \"$root/bin/$bin\"\n\
+                 chmod 755 \"$root/bin/$bin\""
             ),
         );
     }
@@ -134,7 +134,16 @@ impl World {
 
     /// What the installed program says of itself.
     fn installed(&self) -> Option<String> {
-        let output = Command::new(self.path("data/bin/autofork")).arg("--version").output().ok()?;
+        self.version_of("autofork")
+    }
+
+    /// What the installed language server says of itself.
+    fn installed_server(&self) -> Option<String> {
+        self.version_of("autofork-lsp")
+    }
+
+    fn version_of(&self, program: &str) -> Option<String> {
+        let output = Command::new(self.path("data/bin").join(program)).arg("--version").output().ok()?;
         Some(String::from_utf8(output.stdout).unwrap().trim_end().to_owned())
     }
 
@@ -182,11 +191,12 @@ fn shells() -> impl Iterator<Item = &'static [&'static str]> {
 fn the_archive_that_the_plugin_vouches_for_is_installed() {
     for shell in shells() {
         let world = World { shell, ..World::new() };
-        let program = world.program("built/autofork", VERSION);
-        world.publish(&program);
+        world.program("built/autofork-lsp", VERSION);
+        world.publish(&world.program("built/autofork", VERSION));
         world.cargo("", VERSION);
         world.work();
         assert_eq!(world.installed().unwrap(), format!("autofork {VERSION}"), "{shell:?}: {}", world.state());
+        assert_eq!(world.installed_server().unwrap(), format!("autofork-lsp {VERSION}"), "{shell:?}");
         assert_eq!(world.state(), format!("{VERSION} ok from the release archive\n"));
         assert_eq!(world.cargo_calls(), [""; 0]);
         world.assert_tidy();
@@ -237,13 +247,17 @@ fn without_an_archive_cargo_builds_it_from_the_checkout_the_plugin_is_part_of() 
         world.cargo("", VERSION);
         world.work();
         assert_eq!(world.installed().unwrap(), format!("autofork {VERSION}"), "{shell:?}: {}", world.state());
+        assert_eq!(world.installed_server().unwrap(), format!("autofork-lsp {VERSION}"), "{shell:?}");
         let calls = world.cargo_calls();
-        assert_eq!(calls.len(), 1);
-        assert!(calls[0].contains("install --quiet --locked --path"), "{calls:?}");
+        assert_eq!(calls.len(), 2);
+        for (call, binary) in calls.iter().zip(["autofork", "autofork-lsp"]) {
+            assert!(call.contains("install --quiet --locked --path"), "{calls:?}");
+            assert!(call.contains(&format!(" --bin {binary} ")), "{calls:?}");
+        }
         assert!(!world.path("checkout/target").exists(), "the checkout is its owner's");
         world.assert_tidy();
         world.work();
-        assert_eq!(world.cargo_calls().len(), 1, "it is there");
+        assert_eq!(world.cargo_calls().len(), 2, "it is there");
     }
 }
 
@@ -325,7 +339,20 @@ fn an_older_binary_is_replaced_and_a_current_one_is_left_alone() {
     world.work();
     assert_eq!(world.installed().unwrap(), format!("autofork {VERSION}"));
     world.work();
-    assert_eq!(world.cargo_calls().len(), 1);
+    assert_eq!(world.cargo_calls().len(), 2, "once each");
+}
+
+#[test]
+fn a_language_server_that_cannot_be_had_is_no_failure() {
+    let world = World::new();
+    world.program("data/bin/autofork", "0.0.1");
+    world.program("data/bin/autofork-lsp", "0.0.1");
+    world.cargo("case \"$*\" in *autofork-lsp*) exit 101 ;; esac", VERSION);
+    world.work();
+    assert_eq!(world.installed().unwrap(), format!("autofork {VERSION}"));
+    assert_eq!(world.state(), format!("{VERSION} ok built by cargo\n"));
+    assert_eq!(world.installed_server(), None, "one of another version may know another language");
+    world.assert_tidy();
 }
 
 #[test]
@@ -383,7 +410,7 @@ fn sessions_that_start_together_bring_it_once() {
     for worker in workers {
         assert_silent(&worker.wait_with_output().unwrap());
     }
-    assert_eq!(world.cargo_calls().len(), 1);
+    assert_eq!(world.cargo_calls().len(), 2, "once each");
     assert_eq!(world.state(), format!("{VERSION} ok built by cargo\n"));
     world.assert_tidy();
 }

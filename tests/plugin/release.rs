@@ -52,7 +52,7 @@ fn package_plugin_and_marketplace_are_of_one_version() {
 }
 
 #[test]
-fn an_archive_holds_the_program_and_the_licence_in_one_folder() {
+fn an_archive_holds_the_program_and_what_belongs_to_it_in_one_folder() {
     let folder = tempfile::tempdir().unwrap();
     let built = Path::new(env!("CARGO_BIN_EXE_autofork")).parent().unwrap();
     let archive = package(built, &folder.path().join("out"));
@@ -60,7 +60,8 @@ fn an_archive_holds_the_program_and_the_licence_in_one_folder() {
     assert_eq!(archive.file_name().unwrap().to_str().unwrap(), format!("{name}.tar.gz"));
     let listed = Command::new("tar").arg("-tzf").arg(&archive).output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
-    for file in ["autofork", "LICENSE"] {
+    let files = ["autofork", "LICENSE", "man/autofork.1", "man/autofork-check.1", "completions/_autofork"];
+    for file in files {
         assert!(listed.lines().any(|line| line == format!("{name}/{file}")), "{listed}");
     }
 

@@ -1,6 +1,8 @@
 //! `textDocument/codeAction`: every fix, all of them at once, a suppression, and a few rewritings.
 
-use autofork::compile::{Contents, FileKind, Linking, Placed, Purpose};
+use std::sync::Arc;
+
+use autofork::compile::FileKind;
 use autofork::diagnostic::{self, Applicability, Diagnostic};
 use autofork::syntax::yaml::{self, Value};
 use autofork::text::{Sources, Span};
@@ -12,9 +14,6 @@ use super::target::{line_around, touches};
 use crate::findings::{found_in, show};
 use crate::view::{Content, File, View};
 
-/// Fixes make room for other fixes, but not for ever.
-const ROUNDS: usize = 10;
-
 /// The request.
 pub(crate) fn code_action(
     view: &View<'_>,
@@ -25,7 +24,7 @@ pub(crate) fn code_action(
     let (start, end) = (file.text.offset(params.range.start), file.text.offset(params.range.end));
     let here = |span: Span| span.start() <= end && start <= span.end();
     let mut actions = Vec::new();
-    for found in found.iter().filter(|found| here(found.span)) {
+    for found in found.iter().copied().filter(|found| here(found.span)) {
         actions.extend(fix(view, found));
         actions.extend(suppress(view, &file, found));
     }
@@ -109,40 +108,21 @@ fn line_end(text: &str) -> &'static str {
 }
 
 /// Everything in this file that can be mended safely, round after round, as `check --fix` does it.
-fn fix_all(view: &View<'_>, file: &File<'_>, found: &[Diagnostic]) -> Option<lsp::CodeAction> {
-    let mut sources: Sources = std::iter::once(file.text.source.clone()).collect();
-    let mut found: Vec<Diagnostic> = found.to_vec();
-    let mut text = None;
-    for _ in 0..ROUNDS {
-        found.retain(|found| {
-            let edits = found.fix.iter().flat_map(|fix| &fix.edits);
-            edits.into_iter().all(|edit| *edit.path == *file.path)
-        });
+fn fix_all(view: &View<'_>, file: &File<'_>, found: &[&Diagnostic]) -> Option<lsp::CodeAction> {
+    let mut source = file.text.source.clone();
+    let mut found: Vec<Diagnostic> = found.iter().copied().cloned().collect();
+    for _ in 0..diagnostic::ROUNDS {
+        found.retain(|found| found.fix.iter().flat_map(|fix| &fix.edits).all(|edit| *edit.path == *file.path));
+        let sources: Sources = std::iter::once(source.clone()).collect();
         let (changed, _) = diagnostic::apply(&found, &sources, Applicability::Safe);
-        let Some((_, mended)) = changed.into_iter().find(|(path, _)| **path == *file.path) else { break };
-        let Some(fork) = file.fork_file() else {
-            text = Some(mended);
-            break;
-        };
-        // Safe fixes look at one file alone, so that is linked by itself.
-        let path = fork.file.source.path();
-        let compiled = autofork::compile::fork_file(&fork.file.name, path, &Contents::text(&mended));
-        sources = std::iter::once(compiled.file.source.clone()).collect();
-        text = Some(mended);
-        let linking = Linking {
-            files: &[Placed { file: &compiled, root: 0 }],
-            config: &file.linkage.config,
-            layers: &[],
-            folders: Vec::new(),
-            root: view.snapshot.root(file.scope).as_path(),
-            exists: &|path| view.snapshot.exists(path),
-            purpose: Purpose::Check,
-        };
-        found = autofork::compile::link(linking).diagnostics;
+        let Some((_, mended)) = changed.into_iter().next() else { break };
+        (source, found) = view.snapshot.supposing(file.scope, &file.path, &mended)?;
     }
-    let text = text?;
+    if Arc::ptr_eq(&source, &file.text.source) {
+        return None;
+    }
     let mut edits = Edits::default();
-    edits.replace(&file.path, Span::new(0, file.text.as_str().len()), text);
+    edits.replace(&file.path, Span::new(0, file.text.as_str().len()), &**source.text());
     Some(action(
         "Mend everything that can be mended safely",
         "source.fixAll.autofork",

@@ -24,7 +24,7 @@ pub(crate) fn completion(
     let cursor = Cursor::new(&file.text, file.text.offset(place.position));
     let offers = match &file.content {
         Content::Fork(compiled) => fork::offers(&file, compiled, &cursor),
-        Content::Config(_) => config::offers(&file, &cursor),
+        Content::Config(set) => config::offers(&file, set.layer, &cursor),
     };
     let items = offers.into_iter().enumerate();
     let items = items.map(|(index, offer)| offer.item(index, &file.text, view.shared.client.snippets.is_there()));
@@ -133,14 +133,24 @@ impl Offer {
     }
 }
 
+/// A text that stands for itself in a snippet.
+pub(crate) fn snippet_text(text: &str) -> String {
+    text.replace('\\', r"\\").replace('$', r"\$").replace('}', r"\}")
+}
+
 /// A snippet's text without its places.
 fn plain(snippet: &str) -> String {
     let mut text = String::new();
     let mut rest = snippet;
-    while let Some(at) = rest.find('$') {
+    while let Some(at) = rest.find(['$', '\\']) {
         text.push_str(&rest[..at]);
+        let is_escape = rest[at..].starts_with('\\');
         rest = &rest[at + 1..];
-        if let Some(inner) = rest.strip_prefix('{') {
+        if is_escape {
+            let length = rest.chars().next().map_or(0, char::len_utf8);
+            text.push_str(&rest[..length]);
+            rest = &rest[length..];
+        } else if let Some(inner) = rest.strip_prefix('{') {
             let end = inner.find('}').unwrap_or(inner.len());
             text.push_str(inner[..end].split_once(':').map_or("", |(_, words)| words));
             rest = inner.get(end + 1..).unwrap_or("");
@@ -159,5 +169,6 @@ mod tests {
     #[test]
     fn a_snippet_reads_well_without_its_places() {
         assert_eq!(plain("a: ${1:b}\n$0c $2"), "a: b\nc ");
+        assert_eq!(plain(&snippet_text(r#"$1 \{} "x""#)), r#"$1 \{} "x""#, "and what stands for itself is kept");
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn document(
 ) -> Result<lsp::DocumentDiagnosticReport, Refusal> {
     let path = uri::to_path(&params.text_document.uri);
     let found = path.map(|path| found_in(view, &path)).unwrap_or_default();
-    let items: Vec<lsp::Diagnostic> = found.iter().map(|found| show(view, found)).collect();
+    let items: Vec<lsp::Diagnostic> = found.into_iter().map(|found| show(view, found)).collect();
     let id = result_id(&items);
     if params.previous_result_id.as_ref() == Some(&id) {
         return Ok(lsp::RelatedUnchangedDocumentDiagnosticReport {
@@ -40,10 +40,9 @@ pub(crate) fn workspace(
     let known = params.previous_result_ids.iter();
     let mut known: HashMap<&lsp::Uri, &str> = known.map(|known| (&known.uri, known.value.as_str())).collect();
     let mut reports = Vec::new();
-    for (path, found) in found_everywhere(view) {
+    for (path, items) in found_everywhere(view) {
         let uri = view.uri(&path);
         let version = view.shared.documents.get(&*path).map(|open| open.version);
-        let items: Vec<lsp::Diagnostic> = found.iter().map(|found| show(view, found)).collect();
         let id = result_id(&items);
         reports.push(report(known.remove(&uri), uri, version, id, items));
     }

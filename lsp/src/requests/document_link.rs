@@ -1,7 +1,8 @@
 //! `textDocument/documentLink`: the files that instructions say to read or write.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
+use autofork::project;
 use gen_lsp_types as lsp;
 
 use super::Refusal;
@@ -25,20 +26,6 @@ pub(crate) fn document_link(
 /// The file that a path in instructions means, if there is one: from the fork's folder, else from the project's root.
 pub(crate) fn resolve(view: &View<'_>, file: &File<'_>, path: &str) -> Option<PathBuf> {
     let bases = [file.path.parent(), Some(view.snapshot.root(file.scope).as_path())];
-    let candidates = bases.into_iter().flatten().map(|base| cleaned(&base.join(path)));
+    let candidates = bases.into_iter().flatten().map(|base| project::cleaned(&base.join(path)));
     candidates.into_iter().find(|path| view.snapshot.exists(path))
-}
-
-fn cleaned(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                cleaned.pop();
-            }
-            part => cleaned.push(part),
-        }
-    }
-    cleaned
 }

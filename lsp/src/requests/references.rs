@@ -62,12 +62,17 @@ fn named(view: &View<'_>, name: &ForkName) -> Places {
     )
 }
 
+/// The uses of a tag, in fork files and in the configuration that filters and throttles by it.
 fn tagged(view: &View<'_>, tag: &Tag) -> Places {
-    collect(
-        view,
-        |_| true,
-        |file| file.tag_words().filter(|(other, _)| *other == tag).map(|(_, span)| span).collect(),
-    )
+    let in_forks = |file: &autofork::compile::ForkFile| {
+        file.tag_words().filter(|(other, _)| *other == tag).map(|(_, span)| span).collect()
+    };
+    let mut found = collect(view, |_| true, in_forks);
+    for layer in view.shared.scopes.iter().flat_map(|scope| view.snapshot.config_layers(scope)) {
+        let places = layer.tag_words().filter(|(other, _)| *other == tag);
+        found.extend(places.map(|(_, span)| (layer.source.path().to_path_buf(), span)));
+    }
+    found
 }
 
 fn collect(

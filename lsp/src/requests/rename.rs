@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use autofork::compile::{FileKind, fork_name, spell};
 use autofork::ir::ForkName;
+use autofork::project::{self, Role};
 use autofork::text::{Span, visible};
 use gen_lsp_types as lsp;
 
@@ -71,6 +72,12 @@ pub(crate) fn files(view: &View<'_>, params: &lsp::RenameFilesParams) -> Result<
             continue;
         };
         let new_path = if path == old { new } else { new.join("FORK.md") };
+        // What goes to another project, or is a fork no more, is not there under its new name either.
+        let stays = project::project_of(&path) == project::project_of(&new_path)
+            && project::role_of(&new_path, &view.shared.user) == Some(Role::Fork);
+        if !stays {
+            continue;
+        }
         let name = fork_name(&stem(&new_path));
         // Where the name is taken, nothing may come to mean another fork.
         if name == known || check_name(&name).is_err() || check_free(view, &path, &name, &new_path).is_err() {

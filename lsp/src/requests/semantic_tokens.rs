@@ -1,4 +1,4 @@
-//! `textDocument/semanticTokens/full`: moments, their values, names and tags.
+//! `textDocument/semanticTokens/full`: moments, their values and other durations, names and tags.
 
 use autofork::syntax::envelope;
 use autofork::text::Span;
@@ -33,6 +33,7 @@ pub(crate) fn semantic_tokens(
         tokens.extend(written.name.map(|span| (span, MOMENT)));
         tokens.extend(written.value.map(|span| (span, VALUE)));
     }
+    tokens.extend(fork.throttle_words().map(|span| (span, VALUE)));
     tokens.extend(fork.after_names().map(|(_, span)| (span, NAME)));
     tokens.extend(fork.tag_words().map(|(_, span)| (span, TAG)));
     tokens.sort_by_key(|(span, _)| *span);

@@ -21,7 +21,7 @@ pub(crate) enum Target<'a> {
     Moment(WrittenMoment, Span),
     /// The name of a fork in `after`.
     After(&'a ForkName, Span),
-    /// A tag.
+    /// A tag, in a fork file or in the configuration.
     Tag(&'a Tag, Span),
     /// A rule in a suppression, or in `[lint]`.
     Rule(&'static Rule, Span),
@@ -34,7 +34,11 @@ pub(crate) fn at<'a>(file: &'a File<'_>, offset: usize) -> Option<Target<'a>> {
     let text = file.text.as_str();
     match &file.content {
         Content::Fork(compiled) => in_fork(text, compiled, offset),
-        Content::Config(_) => suppressed_rule(text, offset).or_else(|| in_config(text, offset)),
+        Content::Config(layer) => {
+            let tag = || layer.tag_words().find(|(_, span)| touches(*span, offset));
+            let tag = || tag().map(|(tag, span)| Target::Tag(tag, span));
+            suppressed_rule(text, offset).or_else(tag).or_else(|| in_config(text, offset))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use autofork::db::Cancelled;
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 
 use super::{Server, TRIES};
-use crate::findings::{Changed, Findings};
+use crate::findings::{Changed, Look};
 use crate::requests::{self, Refusal};
 use crate::view::View;
 
@@ -17,7 +17,7 @@ pub(super) enum Outcome {
     /// An edit came while a request was computed.
     Overtaken(RequestId),
     /// Diagnostics were computed.
-    Looked(Findings),
+    Looked(Look),
     /// An edit came while diagnostics were computed.
     Interrupted,
     /// The look failed: a fault of ours, and no reason to stop serving.
@@ -80,9 +80,9 @@ impl Server {
                 }
             }
             // What was found in an older text must not be shown under the newer one's version.
-            Outcome::Looked(findings) if self.world.changed.is_none() => {
+            Outcome::Looked(look) if self.world.changed.is_none() => {
                 let covered = self.looking.take().unwrap_or_default();
-                self.found(findings, &covered.texts);
+                self.found(look, &covered.texts);
             }
             Outcome::Looked(_) | Outcome::Interrupted => {
                 if let Some(covered) = self.looking.take() {
@@ -108,7 +108,7 @@ impl Server {
         let report = self.report.clone();
         self.looking = Some(changed.clone());
         self.pool.spawn(move || {
-            let work = AssertUnwindSafe(|| {
+            let work = AssertUnwindSafe(move || {
                 snapshot.compute(|snapshot| before.update(&View { snapshot, shared: &shared }, &changed))
             });
             let outcome = match catch_unwind(work) {

@@ -91,6 +91,17 @@ fn everything_safe_is_mended_at_once_as_check_does_it() {
 }
 
 #[test]
+fn a_suppression_of_what_other_files_bring_about_is_kept() {
+    let text = "---\nfork: true\nmodel: x\n# autofork: allow(never-together) by hand\nafter: [b]\n---\nTidy.\n";
+    let other = "---\nfork: true\nrun_on: [idle: 2h]\n---\nTidy.\n";
+    let mut client = started(&[("a.md", text), ("b.md", other)]);
+    assert_eq!(client.rules(&fork("a.md")), ["ignored-key"]);
+    let offered = actions(&mut client, "a.md", 0, Some("source.fixAll"));
+    let mended = made(text, &offered, "Mend everything that can be mended safely");
+    assert_eq!(mended, text.replace("model: x\n", ""));
+}
+
+#[test]
 fn a_note_becomes_a_fork() {
     for (text, wanted) in [
         ("Tidy up.\n", "---\nfork: true\n---\nTidy up.\n"),
@@ -115,4 +126,37 @@ fn a_lone_value_becomes_a_list() {
     let offered = actions(&mut client, "a.md", 2, None);
     assert!(made(text, &offered, "Write `tags` as a list").contains("\ntags: [ci]\n"));
     assert!(!titles(&actions(&mut client, "a.md", 1, None)).contains(&"Write `tags` as a list"));
+}
+
+#[test]
+fn what_is_offered_reads_well() {
+    let texts = [
+        "---\nfork: true\nthrotle: 1h\nmodel: x\n---\nTidy.\n",
+        "---\nfork: yes\nrun_on: 15m\ntags: ci, notes\n---\nTidy.\n",
+        "---\nfork: true\nrun_on:\n  idle: 1h30m\nafter: gone\n---\nTidy.\n",
+        "---\ntags: [a]\n---\nTidy.\n",
+        "Tidy.\n",
+        "---\nfork: true\n# autofork: allow(unknown-key)\n---\n",
+    ];
+    let mut client = started(&[]);
+    let mut shown = Vec::new();
+    for text in texts {
+        client.open(&fork("a.md"), text);
+        for (line, words) in text.lines().enumerate() {
+            let offered = actions(&mut client, "a.md", u32::try_from(line).unwrap(), None);
+            let offered = offered.iter().map(|action| {
+                let preferred = if action["isPreferred"] == true { ", preferred" } else { "" };
+                format!(
+                    "    {} ({}{preferred})\n",
+                    action["title"].as_str().unwrap(),
+                    action["kind"].as_str().unwrap()
+                )
+            });
+            shown.push(format!("{words}\n{}", offered.collect::<String>()));
+        }
+        shown.push("\n".to_owned());
+        client.close(&fork("a.md"));
+    }
+    client.everything();
+    insta::assert_snapshot!("actions", shown.concat());
 }

@@ -1,14 +1,14 @@
 //! Every case of the compiler, seen through the server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autofork::db::Workspace;
-use autofork::diagnostic::Level;
+use autofork::diagnostic::{self, Applicability, Diagnostic, Level};
 use autofork::ir::LaunchDir;
 use autofork::project::{Memory, UserDirs};
-use autofork::text::{Source, Span};
+use autofork::text::{Source, Sources, Span};
 use autofork_lsp::uri;
 use serde_json::{Value, json};
 
@@ -47,31 +47,39 @@ fn projects() -> Vec<(String, Memory, Vec<PathBuf>)> {
     projects
 }
 
-/// One finding, as far as both sides say it.
-type Finding = (PathBuf, String, String, [usize; 4], String, usize);
+/// One finding, as both sides say it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    path: PathBuf,
+    place: [usize; 4],
+    rule: String,
+    level: String,
+    message: String,
+    /// The other places, each with what is said there.
+    related: Vec<(PathBuf, [usize; 4], String)>,
+    link: Option<String>,
+}
 
 /// What the compiler finds, as `check` does: its byte places as lines and columns in UTF-16.
 fn checked(files: &Memory) -> BTreeSet<Finding> {
     let mut workspace = Workspace::new(Arc::new(files.clone()));
     let loaded = workspace.load(&LaunchDir::new(PROJECT), &user());
-    let mut found: Vec<Finding> = Vec::new();
-    for one in &loaded.diagnostics {
-        let place = loaded.sources.get(&one.path).map_or([0; 4], |source| place(source, one.span));
-        let message = match &one.help {
+    let place = |path: &Arc<Path>, span| loaded.sources.get(path).map_or([0; 4], |source| place(source, span));
+    let finding = |one: &Diagnostic| Finding {
+        path: one.path.to_path_buf(),
+        place: place(&one.path, one.span),
+        rule: one.rule.name.to_owned(),
+        level: level(one.level).to_owned(),
+        message: match &one.help {
             Some(help) => format!("{}\n{help}", one.message),
             None => one.message.clone(),
-        };
-        let level = level(one.level);
-        found.push((
-            one.path.to_path_buf(),
-            one.rule.name.to_owned(),
-            level.to_owned(),
-            place,
-            message,
-            one.labels.len(),
-        ));
-    }
-    found.into_iter().collect()
+        },
+        related: (one.labels.iter())
+            .map(|label| (label.path.to_path_buf(), place(&label.path, label.span), label.message.clone()))
+            .collect(),
+        link: one.rule.link(),
+    };
+    loaded.diagnostics.iter().map(finding).collect()
 }
 
 fn level(level: Level) -> &'static str {
@@ -95,21 +103,26 @@ fn place(source: &Source, span: Span) -> [usize; 4] {
 }
 
 fn shown(path: &Path, found: &Value) -> Finding {
-    let number =
-        |pointer: &str| usize::try_from(found.pointer(pointer).and_then(Value::as_u64).expect("a number")).unwrap();
-    (
-        path.to_path_buf(),
-        found["code"].as_str().expect("a rule").to_owned(),
-        found["severity"].to_string(),
-        [
-            number("/range/start/line"),
-            number("/range/start/character"),
-            number("/range/end/line"),
-            number("/range/end/character"),
-        ],
-        found["message"].as_str().expect("words").to_owned(),
-        found["relatedInformation"].as_array().map_or(0, Vec::len),
-    )
+    let words = |value: &Value| value.as_str().expect("words").to_owned();
+    let place = |range: &Value| {
+        ["/start/line", "/start/character", "/end/line", "/end/character"].map(|part| {
+            let number = range.pointer(part).and_then(Value::as_u64).expect("a number");
+            usize::try_from(number).expect("a place")
+        })
+    };
+    let related = |one: &Value| {
+        let uri = one["location"]["uri"].as_str().expect("a URI");
+        (uri::to_path(&uri.into()).expect("a path"), place(&one["location"]["range"]), words(&one["message"]))
+    };
+    Finding {
+        path: path.to_path_buf(),
+        place: place(&found["range"]),
+        rule: words(&found["code"]),
+        level: found["severity"].to_string(),
+        message: words(&found["message"]),
+        related: found["relatedInformation"].as_array().into_iter().flatten().map(related).collect(),
+        link: found.pointer("/codeDescription/href").map(words),
+    }
 }
 
 #[test]
@@ -137,69 +150,129 @@ fn the_server_finds_what_check_finds_whether_it_pushes_or_is_asked() {
     }
 }
 
+/// The texts of a project after `check --fix`.
+fn mended(files: &Memory) -> Sources {
+    let mut workspace = Workspace::new(Arc::new(files.clone()));
+    let mut look = |changed: Vec<(Arc<Path>, String)>| {
+        for (path, text) in changed {
+            workspace.set_overlay(&path, Some(text.into()));
+        }
+        workspace.load(&LaunchDir::new(PROJECT), &user())
+    };
+    let mut loaded = look(Vec::new());
+    for _ in 0..diagnostic::ROUNDS {
+        let (changed, _) = diagnostic::apply(&loaded.diagnostics, &loaded.sources, Applicability::Safe);
+        loaded = look(changed);
+    }
+    loaded.sources
+}
+
+#[test]
+fn everything_is_mended_as_check_does_it() {
+    let mut compared = 0;
+    for (title, files, paths) in projects() {
+        let wanted = mended(&files);
+        let mut client = Client::in_memory(Arc::new(files.clone()), user()).reads_all();
+        client.initialize(&able(), &[Path::new(PROJECT)]);
+        for path in &paths {
+            let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
+            let Ok(text) = String::from_utf8(bytes) else { continue };
+            let start = json!({ "line": 0, "character": 0 });
+            let params = json!({
+                "textDocument": { "uri": uri::of_path(path) }, "range": { "start": start, "end": start },
+                "context": { "diagnostics": [], "only": ["source.fixAll"] },
+            });
+            let actions = client.request("textDocument/codeAction", params).expect("an answer");
+            let edit = actions.pointer("/0/edit/documentChanges/0/edits/0/newText").and_then(Value::as_str);
+            // What is no file of ours, or too large to be read as a whole, has no text there, or not all of its own.
+            let whole = wanted.get(path).filter(|_| text.len() < 1_000_000).map(|source| source.text().as_ref());
+            assert_eq!(edit.unwrap_or(&text), whole.unwrap_or(&text), "{title}");
+            compared += usize::from(edit.is_some());
+        }
+    }
+    assert!(compared > 10, "{compared} files had something to mend");
+}
+
 /// Requests about one place.
-const PLACES: [&str; 6] = [
+const PLACES: [&str; 8] = [
     "textDocument/hover",
     "textDocument/completion",
     "textDocument/definition",
     "textDocument/prepareRename",
+    "textDocument/rename",
     "textDocument/references",
     "textDocument/codeAction",
+    "textDocument/selectionRange",
 ];
 
 /// Requests about one document.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "textDocument/documentSymbol",
     "textDocument/foldingRange",
     "textDocument/documentLink",
     "textDocument/semanticTokens/full",
+    "textDocument/inlayHint",
     "textDocument/formatting",
     "textDocument/diagnostic",
 ];
 
+/// Requests about everything.
+const WORKSPACE: [&str; 3] = ["workspace/symbol", "workspace/diagnostic", "workspace/willRenameFiles"];
+
+/// Asks; there is an answer, or a refusal in words to rename what cannot be renamed.
+fn ask(client: &mut Client, title: &str, method: &str, params: Value) -> Option<Value> {
+    match client.request(method, params) {
+        Ok(answer) => Some(answer),
+        Err((-32803, words)) if method == "textDocument/rename" && !words.is_empty() => None,
+        Err(error) => panic!("{title}: {method}: {error:?}"),
+    }
+}
+
+/// Every column of every line, one past each, and a line past the last. A file of a megabyte has no surprises after its
+/// first lines.
+fn places(text: &str) -> Vec<Value> {
+    let (lines, columns) = if text.len() > 100_000 { (20, 100) } else { (usize::MAX, usize::MAX) };
+    let lengths = text.split_inclusive(['\n', '\r']).map(|line| line.encode_utf16().count().min(columns));
+    let lines = lengths.take(lines).chain([1]).enumerate();
+    lines.flat_map(|(line, length)| (0..=length).map(move |at| json!({ "line": line, "character": at }))).collect()
+}
+
 #[test]
 fn every_request_at_every_place_of_every_case_is_answered() {
-    let mut asked = 0;
+    let (mut asked, mut renamed) = (0, 0);
     for (title, files, paths) in projects() {
-        let texts: BTreeMap<&PathBuf, String> = paths
-            .iter()
-            .map(|path| {
-                let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
-                (path, String::from_utf8_lossy(&bytes).into_owned())
-            })
-            .collect();
         let mut client = Client::in_memory(Arc::new(files.clone()), user()).reads_all();
         client.initialize(&able(), &[Path::new(PROJECT)]);
-        for (path, text) in &texts {
+        for path in &paths {
             let uri = uri::of_path(path);
-            for method in DOCUMENTS {
-                let params =
-                    json!({ "textDocument": { "uri": uri }, "options": { "tabSize": 2, "insertSpaces": true } });
-                client.request(method, params).unwrap_or_else(|error| panic!("{title}: {method}: {error:?}"));
+            let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            // What is no text no editor opens as it is; all else is asked about as a document that is open.
+            if text.as_bytes() == bytes {
+                client.open(path, &text);
             }
             let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9999, "character": 0 } });
-            let hints = json!({ "textDocument": { "uri": uri }, "range": whole });
-            client.request("textDocument/inlayHint", hints).expect("hints");
-            // A text of a megabyte has no surprises after its first lines.
-            let lines = text.split_inclusive(['\n', '\r']).take(60).map(|line| line.encode_utf16().count().min(120));
-            for (line, length) in lines.chain([1]).enumerate() {
-                for character in 0..=length + 1 {
-                    let place = json!({ "line": line, "character": character });
-                    for method in PLACES {
-                        let params = json!({
-                            "textDocument": { "uri": uri },
-                            "position": place,
-                            "range": { "start": place, "end": place },
-                            "context": { "diagnostics": [], "includeDeclaration": true, "triggerKind": 1 },
-                        });
-                        client.request(method, params).unwrap_or_else(|error| panic!("{title}: {method}: {error:?}"));
-                        asked += 1;
-                    }
-                    let params = json!({ "textDocument": { "uri": uri }, "positions": [place] });
-                    client.request("textDocument/selectionRange", params).expect("an answer");
+            let moved = json!([{ "oldUri": uri, "newUri": uri::of_path(&path.with_file_name("moved.md")) }]);
+            let params = json!({
+                "textDocument": { "uri": uri }, "range": whole, "options": { "tabSize": 2, "insertSpaces": true },
+                "query": "a", "previousResultIds": [], "files": moved,
+            });
+            for method in DOCUMENTS.into_iter().chain(WORKSPACE) {
+                ask(&mut client, &title, method, params.clone());
+            }
+            for place in places(&text) {
+                let params = json!({
+                    "textDocument": { "uri": uri }, "position": place, "positions": [place],
+                    "range": { "start": place, "end": place }, "newName": "other name",
+                    "context": { "diagnostics": [], "includeDeclaration": true, "triggerKind": 1 },
+                });
+                for method in PLACES {
+                    let answer = ask(&mut client, &title, method, params.clone());
+                    renamed += usize::from(method == "textDocument/rename" && answer.is_some());
+                    asked += 1;
                 }
             }
         }
     }
-    assert!(asked > 10_000, "{asked} is not every place");
+    assert!(asked > 50_000 && renamed > 500, "{asked}, {renamed}: not every place was asked about");
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use autofork::project::{FileSystem, Memory, UserDirs};
 use autofork_lsp::{Ended, Options, serve, uri};
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub(crate) struct Client {
     /// Requests of the server's, by method.
     pub(crate) asked: Vec<String>,
     /// Messages for people.
-    pub(crate) logged: Vec<String>,
+    logged: Vec<String>,
     reads_all: bool,
     over: bool,
 }
@@ -155,6 +155,22 @@ impl Client {
             }
             self.take(message);
         }
+    }
+
+    /// Waits for the answers to all of these requests, in whatever order they come; gives them in that of the requests.
+    pub(crate) fn wait_for_all(&mut self, ids: &[RequestId]) -> Vec<Result<Value, (i32, String)>> {
+        let mut answers = BTreeMap::new();
+        while answers.len() < ids.len() {
+            match self.receiver.recv_timeout(PATIENCE).expect("an answer in time") {
+                Message::Response(response) => {
+                    let at = ids.iter().position(|id| *id == response.id).expect("an answer to one of them");
+                    let answer = response.response_result.map_err(|error| (error.code, error.message));
+                    assert!(answers.insert(at, answer).is_none(), "two answers to one request");
+                }
+                message => self.take(message),
+            }
+        }
+        answers.into_values().collect()
     }
 
     /// Asks and waits.
@@ -309,21 +325,32 @@ impl Drop for Client {
         if !self.over {
             assert_eq!(self.end(), Ended::InOrder);
         }
-        while let Ok(message) = self.receiver.recv_timeout(Duration::from_millis(1)) {
-            self.take(message);
+        // All that it ever said: until it has hung up.
+        loop {
+            match self.receiver.recv_timeout(PATIENCE) {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("the server has ended but not hung up"),
+            }
         }
         assert!(self.reads_all || self.unread.is_empty(), "diagnostics that nobody read: {:?}", self.unread);
+        assert!(self.logged.is_empty(), "messages for people that nobody read: {:?}", self.logged);
     }
 }
 
 /// A project in memory at `/p`, with a user at `/home`.
 pub(crate) fn memory(files: &[(&str, &str)]) -> Arc<Memory> {
+    Arc::new(project(files))
+}
+
+/// The files of such a project.
+pub(crate) fn project(files: &[(&str, &str)]) -> Memory {
     let mut memory = Memory::default();
     memory.write("/p/.autofork/forks/.keep", "");
     for (path, text) in files {
         memory.write(fork(path), *text);
     }
-    Arc::new(memory)
+    memory
 }
 
 /// Where a file of the project at `/p` is.

@@ -168,25 +168,66 @@ fn an_edit_runs_only_what_it_must() {
     let ran: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = ran.clone();
     let observer: autofork::db::Observer = Arc::new(move |name: &str| log.lock().unwrap().push(name.to_owned()));
-    let texts: Vec<(String, String)> = (0..20).map(|n| (format!("f{n}.md"), CLEAN.to_owned())).collect();
+    // Some wait for others, and one has something wrong with it that must not be looked at again either.
+    let mut texts: Vec<(String, String)> = (0..100).map(|n| (format!("f{n}.md"), CLEAN.to_owned())).collect();
+    texts[4].1 = "---\nfork: true\nafter: [f3]\n---\nTidy.\n".to_owned();
+    texts[5].1 = "---\nfork: true\nx: 1\n---\nTidy.\n".to_owned();
+    texts.push(("config.toml".to_owned(), String::new()));
     let files: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let mut client = Client::observed(Options { fs: memory(&files), user: user(), observer: Some(observer) });
     client.initialize(&able(), &[Path::new("/p")]);
-    client.open(&fork("f3.md"), CLEAN);
     client.everything();
     let ran_since = || {
         let mut ran = std::mem::take(&mut *ran.lock().unwrap());
         ran.sort();
         ran
     };
-    ran_since();
-    client.change(&fork("f3.md"), "---\nfork: true\n---\nTidy up.\n");
+    let at_first = ran_since();
+    assert_eq!(at_first.iter().filter(|name| *name == "compiled").count(), 100, "every file once: {at_first:?}");
+    for (path, text) in &texts {
+        client.open(&fork(path), text);
+    }
     client.everything();
-    assert_eq!(ran_since(), ["compiled"], "words of a body concern nobody else");
-    client.change(&fork("f3.md"), "---\nfork: true\nx: 1\n---\nTidy up.\n");
-    client.everything();
-    assert_eq!(ran_since(), ["compiled", "linked"], "no other file is compiled");
+    assert!(!ran_since().contains(&"compiled".to_owned()), "what is opened is what is on disk");
+
+    let change = |client: &mut Client, path: &str, text: &str| {
+        client.change(&fork(path), text);
+        assert_eq!(client.news().into_iter().collect::<Vec<_>>(), [fork(path)], "no word on other files");
+        ran_since()
+    };
+    let first = change(&mut client, "f3.md", "---\nfork: true\n---\nTidy u\n");
+    assert_eq!(first, ["compiled"], "words of a body concern nobody else, from the first keystroke on");
+    assert_eq!(change(&mut client, "f3.md", "---\nfork: true\n---\nTidy up,\nand\nout.\n"), ["compiled"]);
+    assert_eq!(change(&mut client, "f5.md", "---\nfork: true\nx: 1\n---\nTidy up.\n"), ["compiled"]);
+    let front = change(&mut client, "f3.md", "---\nfork: true\ny: 1\n---\nTidy up.\n");
+    assert_eq!(front, ["compiled", "linked"], "no other file is compiled");
+    assert_eq!(change(&mut client, "f3.md", "---\nfork: true\ny: 1\n---\nTidy.\n"), ["compiled"]);
+    let config = change(&mut client, "config.toml", "wake_debounce = 1\n");
+    assert_eq!(config, ["compiled_config", "linked"], "no fork is compiled for a setting");
+
     client.at("textDocument/hover", &fork("f3.md"), 1, 1);
     client.about("textDocument/documentSymbol", &fork("f4.md"));
+    client.at("textDocument/completion", &fork("f4.md"), 2, 8);
     assert!(ran_since().is_empty(), "requests compile nothing");
+}
+
+#[test]
+fn hints_are_asked_for_again_when_another_configuration_is_in_force() {
+    let mut client = Client::in_memory(memory(&[("a.md", CLEAN), ("config.toml", "")]), user());
+    let mut hinting = able();
+    hinting["workspace"]["inlayHint"] = json!({ "refreshSupport": true });
+    client.initialize(&hinting, &[Path::new("/p")]);
+    client.open(&fork("config.toml"), "");
+    client.open(&fork("a.md"), CLEAN);
+    client.everything();
+    let asked = |client: &mut Client, path: &str, text: &str| {
+        client.asked.clear();
+        client.change(&fork(path), text);
+        assert!(client.everything().is_empty(), "nothing is wrong");
+        std::mem::take(&mut client.asked)
+    };
+    let refresh = ["workspace/inlayHint/refresh"];
+    assert_eq!(asked(&mut client, "config.toml", "default_idle_deadline = 60\n"), refresh);
+    assert!(asked(&mut client, "config.toml", "# a minute\ndefault_idle_deadline = 60\n").is_empty());
+    assert!(asked(&mut client, "a.md", "---\nfork: true\noverlap: true\n---\nTidy.\n").is_empty());
 }

@@ -32,11 +32,45 @@ fn hints_say_what_defaults_come_to() {
     client.everything();
 }
 
+/// The tokens of a file, each as its kind and its words.
+fn tokens(client: &mut Client, path: &str, text: &str) -> Vec<String> {
+    let legend = ["property", "event", "number", "function", "enumMember"];
+    let answer = client.about("textDocument/semanticTokens/full", &fork(path));
+    let numbers: Vec<usize> = answer["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|number| usize::try_from(number.as_u64().unwrap()).unwrap())
+        .collect();
+    let (mut line, mut start) = (0, 0);
+    let token = |token: &[usize]| {
+        (line, start) = if token[0] == 0 { (line, start + token[1]) } else { (line + token[0], token[1]) };
+        format!("{}: {}", legend[token[3]], &text.lines().nth(line).unwrap()[start..start + token[2]])
+    };
+    numbers.chunks(5).map(token).collect()
+}
+
 #[test]
 fn tokens_tell_moments_from_their_values() {
-    let mut client = started(&[("a.md", "---\nfork: true\nrun_on:\n  - idle: 15m\n---\nTidy.\n")]);
-    let answer = client.about("textDocument/semanticTokens/full", &fork("a.md"));
-    assert_eq!(answer["data"], json!([1, 0, 4, 0, 0, 1, 0, 6, 0, 0, 1, 4, 4, 1, 0, 0, 6, 3, 2, 0]));
+    let text = "---\nfork: true\nrun_on:\n  - idle: 15m\n  - context_used: 80%\nthrottle: 90m\nafter: [b]\ntags: [ci]\n---\nTidy.\n";
+    let mut client = started(&[("a.md", text), ("b.md", "---\nfork: true\nthrottle: soon\n---\nTidy.\n")]);
+    let wanted = [
+        "property: fork",
+        "property: run_on",
+        "event: idle",
+        "number: 15m",
+        "event: context_used",
+        "number: 80%",
+        "property: throttle",
+        "number: 90m",
+        "property: after",
+        "function: b",
+        "property: tags",
+        "enumMember: ci",
+    ];
+    assert_eq!(tokens(&mut client, "a.md", text), wanted);
+    assert_eq!(client.about("textDocument/semanticTokens/full", &fork("b.md"))["data"].as_array().unwrap().len(), 10);
+    client.everything();
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "`json!` makes values")]
 
 mod client;
+mod disk;
 
 mod actions;
 mod cases;

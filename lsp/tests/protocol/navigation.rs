@@ -1,6 +1,7 @@
 //! Definition, references, rename, symbols, folding, selection and links.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use autofork_lsp::uri;
 use serde_json::{Value, json};
@@ -53,6 +54,41 @@ fn references_are_found_in_all_files() {
 }
 
 #[test]
+fn a_tag_is_found_in_forks_and_in_the_configuration() {
+    let mut files = autofork::project::Memory::default();
+    files.write(fork("a.md"), "---\nfork: true\ntags: [notes, x]\n---\nTidy.\n");
+    files.write(fork("b.md"), "---\nfork: true\ntags:\n  - 'notes'\n---\nTidy.\n");
+    files.write(fork("config.toml"), "disable_tags = ['late', 'notes']\n[tag_throttles]\nnotes = '1h'\n");
+    files.write("/home/.autofork/config.toml", "enable_tags = [\"notes\"]\n");
+    let mut client = Client::in_memory(Arc::new(files), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    let mut from = |path: &Path, line: u32, character: u32| -> Vec<String> {
+        let place = json!({ "line": line, "character": character });
+        let context = json!({ "includeDeclaration": true });
+        let params = json!({ "textDocument": document(path), "position": place, "context": context });
+        let found = client.request("textDocument/references", params).unwrap();
+        let range = |found: &Value| {
+            let (start, end) = (&found["range"]["start"], &found["range"]["end"]);
+            format!("{} {}-{}", start["line"], start["character"], end["character"])
+        };
+        let found = found.as_array().unwrap().iter();
+        found.map(|found| format!("{} {}", found["uri"].as_str().unwrap(), range(found))).collect()
+    };
+    let everywhere = [
+        "file:///home/.autofork/config.toml 0 15-22",
+        "file:///p/.autofork/config.toml 0 24-31",
+        "file:///p/.autofork/config.toml 2 0-5",
+        "file:///p/.autofork/forks/a.md 2 7-12",
+        "file:///p/.autofork/forks/b.md 3 4-11",
+    ];
+    assert_eq!(from(&fork("a.md"), 2, 8), everywhere);
+    assert_eq!(from(&fork("config.toml"), 0, 26), everywhere, "from a filter");
+    assert_eq!(from(&fork("config.toml"), 2, 2), everywhere, "from a throttle");
+    assert_eq!(from(Path::new("/home/.autofork/config.toml"), 0, 18), everywhere, "from the user's");
+    client.everything();
+}
+
+#[test]
 fn a_rename_moves_the_file_and_changes_every_name() {
     let mut client = client();
     let edit = rename(&mut client, "b.md", 0, 0, "groom todos").unwrap();
@@ -96,6 +132,17 @@ fn a_file_that_the_client_renames_takes_its_names_along() {
     let taken =
         json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": uri::of_path(&fork("a.md")) }] });
     assert_eq!(client.request("workspace/willRenameFiles", taken).unwrap(), Value::Null);
+    for away in ["/p/b-old.md", "/p/.autofork/forks/b-old.txt", "/q/.autofork/forks/b-old.md"] {
+        let away =
+            json!({ "files": [{ "oldUri": uri::of_path(&fork("b.md")), "newUri": format!("file://{away}") }] });
+        assert_eq!(client.request("workspace/willRenameFiles", away).unwrap(), Value::Null);
+    }
+    client.open(&fork("a.md"), "---\nfork: true\nafter: [deep]\n---\nTidy.\n");
+    let folder =
+        json!({ "files": [{ "oldUri": uri::of_path(&fork("deep")), "newUri": uri::of_path(&fork("deeper")) }] });
+    let edit = client.request("workspace/willRenameFiles", folder).unwrap();
+    assert_eq!(edit["documentChanges"][0]["edits"][0]["newText"], "deeper", "a folder is the name of its fork");
+    client.everything();
 }
 
 #[test]

@@ -5,12 +5,14 @@ use std::collections::btree_map::Entry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use autofork_lsp::uri;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, fork, memory, started, user};
+use crate::client::{Client, able, fork, project, started, user};
+use crate::disk::Disk;
 
 #[test]
 fn a_document_of_ten_megabytes_is_too_large_and_no_more() {
@@ -40,6 +42,28 @@ fn ten_thousand_edits_in_a_burst_end_with_the_right_diagnostics() {
     let start = json!({ "line": 3, "character": 0 });
     client.edit(&fork("a.md"), json!([{ "range": { "start": start, "end": end }, "text": "" }]));
     assert_eq!(client.rules(&fork("a.md")), ["empty-body"], "every one of them was made");
+}
+
+#[test]
+fn requests_among_edits_are_answered_from_one_text_or_another_and_the_last_from_the_last() {
+    let mut client = started(&[]);
+    client.open(&fork("a.md"), TEXTS[0]);
+    let mut ids = Vec::new();
+    for number in 0..300 {
+        client.change(&fork("a.md"), &format!("---\nfork: true\ndescription: Number {number}.\n---\nTidy.\n"));
+        let params = json!({ "textDocument": { "uri": uri::of_path(&fork("a.md")) }, "position": { "line": 0, "character": 0 } });
+        ids.push(client.send("textDocument/hover", params));
+    }
+    let answers = client.wait_for_all(&ids);
+    for answer in &answers {
+        match answer {
+            Ok(hover) => assert!(hover["contents"]["value"].as_str().unwrap().contains("Number "), "{hover}"),
+            Err((code, words)) => assert_eq!(*code, -32801, "given up only since the text changes too fast: {words}"),
+        }
+    }
+    let last = answers.last().unwrap().as_ref().expect("nothing came after it");
+    assert!(last["contents"]["value"].as_str().unwrap().contains("Number 299."), "{last}");
+    assert!(client.rules(&fork("a.md")).is_empty());
 }
 
 #[test]
@@ -116,7 +140,54 @@ fn a_client_that_hangs_up_ends_the_server() {
     assert!(!output.status.success() && output.stdout.is_empty());
 }
 
-const TEXTS: [&str; 9] = [
+#[test]
+fn a_file_that_vanishes_between_being_listed_and_being_read_is_no_file() {
+    let files = project(&[("a.md", "---\nfork: true\nafter: [b]\n---\nTidy.\n"), ("b.md", TEXTS[0])]);
+    let mut client = Client::in_memory(Arc::new(Disk::without(files, fork("b.md"))), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    assert_eq!(client.rules(&fork("a.md")), ["unknown-fork"]);
+    assert!(client.rules(&fork("b.md")).is_empty());
+    assert_eq!(client.at("textDocument/hover", &fork("b.md"), 0, 0), Value::Null);
+}
+
+#[test]
+fn a_file_that_vanishes_while_it_is_open_lives_on_until_it_is_closed() {
+    let disk = Arc::new(Disk::new(project(&[("a.md", TEXTS[2]), ("b.md", TEXTS[0])])));
+    let mut client = Client::in_memory(disk.clone(), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    client.open(&fork("b.md"), TEXTS[0]);
+    let before = client.rules(&fork("a.md"));
+    assert!(!before.contains(&"unknown-fork".to_owned()), "{before:?}");
+    disk.remove(&fork("b.md"));
+    client.watched(&[&fork("b.md")]);
+    assert_eq!(client.rules(&fork("a.md")), before);
+    client.edit(&fork("b.md"), json!([{ "text": "---\nfork: true\n---\n" }]));
+    assert_eq!(client.rules(&fork("b.md")), ["empty-body"]);
+    client.close(&fork("b.md"));
+    assert!(client.rules(&fork("a.md")).contains(&"unknown-fork".to_owned()));
+    assert!(client.rules(&fork("b.md")).is_empty(), "what is gone has no squiggles");
+}
+
+#[test]
+fn two_projects_with_the_same_forks_are_two_worlds() {
+    let waits = "---\nfork: true\nafter: [b]\n---\nTidy.\n";
+    let mut files = project(&[("a.md", waits), ("b.md", TEXTS[0])]);
+    files.write("/q/.autofork/forks/a.md", waits);
+    files.write("/q/.autofork/forks/b.md", TEXTS[0]);
+    let mut client = Client::in_memory(Arc::new(files), user());
+    client.initialize(&able(), &[Path::new("/p"), Path::new("/q")]);
+    assert!(client.everything().is_empty(), "neither hides the other");
+    let place = json!({ "line": 0, "character": 0 });
+    let document = json!({ "uri": uri::of_path(&fork("b.md")) });
+    let params = json!({ "textDocument": document, "position": place, "newName": "c" });
+    let edit = client.request("textDocument/rename", params).unwrap().to_string();
+    assert!(edit.contains("/p/.autofork/forks/a.md") && !edit.contains("/q/"), "{edit}");
+    client.open(&fork("b.md"), "---\nfork: false\n---\n");
+    let found = client.everything();
+    assert!(found.keys().all(|path| path.starts_with("/p")), "{found:?}");
+}
+
+const TEXTS: [&str; 10] = [
     "---\nfork: true\n---\nTidy.\n",
     "---\nfork: true\nafter: [a, b, c]\n---\nTidy.\n",
     "---\nfork: true\nafter: [b]\ntags: [ci]\n---\nUpdate LOG.md.\n",
@@ -124,6 +195,7 @@ const TEXTS: [&str; 9] = [
     "---\nfork: true\nrun_on: [idle: 1h30m, context_used: 80]\n---\nUpdate LOG.md.\n",
     "---\nfork: true\nafter: [c\n---\nTidy.\n",
     "No fork.\n",
+    "---\nfork: true\n# autofork: allow(empty-body, unknown-fork) later\n---\n",
     "",
     "default_idle_deadline = 0\ndisable_tags = [\"ci\"]\n",
 ];
@@ -134,23 +206,27 @@ enum Step {
     Change(usize, usize),
     Splice(usize, u32, u32, &'static str),
     Close(usize),
+    Write(usize, usize),
+    Remove(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let (file, text) = (0..4_usize, 0..TEXTS.len());
     prop_oneof![
         (file.clone(), text.clone()).prop_map(|(file, text)| Step::Open(file, text)),
-        (file.clone(), text).prop_map(|(file, text)| Step::Change(file, text)),
+        (file.clone(), text.clone()).prop_map(|(file, text)| Step::Change(file, text)),
         (file.clone(), 0..6_u32, 0..20_u32, prop::sample::select(vec!["", "x", "\n", ": ", "é\u{1f41b}", "---\n"]))
             .prop_map(|(file, line, column, text)| Step::Splice(file, line, column, text)),
-        file.prop_map(Step::Close),
+        file.clone().prop_map(Step::Close),
+        (file.clone(), text).prop_map(|(file, text)| Step::Write(file, text)),
+        file.prop_map(Step::Remove),
     ]
 }
 
 const FILES: [&str; 4] = ["a.md", "b.md", "c.md", "config.toml"];
 
 /// Makes the steps; what is open at the end, with its text as the server must have it.
-fn play(client: &mut Client, steps: &[Step]) -> BTreeMap<PathBuf, String> {
+fn play(client: &mut Client, disk: &Disk, steps: &[Step]) -> BTreeMap<PathBuf, String> {
     let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
     for step in steps {
         match *step {
@@ -185,6 +261,14 @@ fn play(client: &mut Client, steps: &[Step]) -> BTreeMap<PathBuf, String> {
                     client.close(&fork(FILES[file]));
                 }
             }
+            Step::Write(file, text) => {
+                disk.write(&fork(FILES[file]), TEXTS[text].as_bytes());
+                client.watched(&[&fork(FILES[file])]);
+            }
+            Step::Remove(file) => {
+                disk.remove(&fork(FILES[file]));
+                client.watched(&[&fork(FILES[file])]);
+            }
         }
     }
     texts
@@ -195,11 +279,12 @@ proptest! {
 
     #[test]
     fn whatever_is_edited_the_diagnostics_are_those_of_a_fresh_start(steps in prop::collection::vec(step(), 1..25)) {
-        let disk = [("a.md", TEXTS[1]), ("b.md", TEXTS[0])];
-        let mut client = started(&disk);
-        let texts = play(&mut client, &steps);
+        let disk = Arc::new(Disk::new(project(&[("a.md", TEXTS[1]), ("b.md", TEXTS[0])])));
+        let mut client = Client::in_memory(disk.clone(), user());
+        client.initialize(&able(), &[Path::new("/p")]);
+        let texts = play(&mut client, &disk, &steps);
         let found = client.everything();
-        let mut fresh = Client::in_memory(memory(&disk), user());
+        let mut fresh = Client::in_memory(disk, user());
         fresh.initialize(&able(), &[Path::new("/p")]);
         for (path, text) in &texts {
             fresh.open(path, text);

@@ -61,6 +61,12 @@ pub struct ConfigLayer {
 }
 
 impl ConfigLayer {
+    /// The tags that it names, in each of its filters and in its throttles.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = &Set<Tag>> {
+        let filters = [&self.enable_tags, &self.disable_tags].into_iter().flatten().flatten();
+        filters.chain(self.tag_throttles.iter().map(|(tag, _)| tag))
+    }
+
     /// A file that sets nothing.
     pub(crate) fn empty(layer: Layer, source: Arc<Source>) -> Self {
         Self {

@@ -33,15 +33,21 @@ pub(crate) fn compile(layer: Layer, path: &Arc<Path>, contents: &Contents) -> (C
 }
 
 fn report_obstacle(obstacle: &Obstacle, out: &mut Findings) {
-    let check = rules::toml_syntax::check_bytes;
-    match obstacle {
+    let encoding = "save the file with the encoding UTF-8";
+    let (place, what, help) = match obstacle {
         Obstacle::Unreadable(reason) => {
-            check(Span::at(0), &format!("this file cannot be read: {}", brief(reason)), out);
+            let what = format!("this cannot be read: {}", brief(reason));
+            (Span::at(0), what, "put a file there that you may read, or remove what is there")
         }
-        Obstacle::TooLarge => check(Span::at(0), "this file is larger than 1 MiB", out),
-        Obstacle::Utf16(span) => check(*span, "this file is UTF-16, not UTF-8", out),
-        Obstacle::NotUtf8(span) => check(*span, "this byte is not UTF-8", out),
-    }
+        Obstacle::TooLarge => (
+            Span::at(0),
+            "this file is larger than 1 MiB".to_owned(),
+            "see what was written into it by accident: settings are a few lines",
+        ),
+        Obstacle::Utf16(span) => (*span, "this file is UTF-16, not UTF-8".to_owned(), encoding),
+        Obstacle::NotUtf8(span) => (*span, "this byte is not UTF-8".to_owned(), encoding),
+    };
+    rules::toml_syntax::check_bytes(place, &what, help, out);
 }
 
 fn read(values: &mut ConfigLayer, text: &str, out: &mut Findings) {

@@ -22,11 +22,14 @@ pub(crate) use moments::{MomentPlace, RunOn};
 pub use names::{fork_name, spell};
 pub(crate) use names::{is_listed, quote};
 
-/// A fork and where its values stand.
+/// What a fork's keys come to, and where its values stand.
 #[derive(Debug)]
 pub(crate) struct Lowered {
-    /// The fork without its body, which is a copy of most of the file: whoever only checks can do without it.
-    bare: Fork,
+    description: Option<Box<str>>,
+    throttle: Option<Seconds>,
+    overlap: Overlap,
+    /// The fork itself, made when it is first asked for. It says once more what stands here and in most of the file, and
+    /// whoever only checks can do without it.
     whole: OnceLock<Arc<Fork>>,
     pub(crate) run_on: RunOn,
     /// The names in `after` as written, the fork's own included.
@@ -34,13 +37,15 @@ pub(crate) struct Lowered {
     pub(crate) tags: Vec<(Tag, Place)>,
     /// The key `tags`.
     pub(crate) tags_key: Option<Span>,
+    /// The throttle's words.
+    pub(crate) throttle_words: Option<Span>,
     /// What the instructions say about files and agents.
     pub(crate) mentions: Mentions,
 }
 
 /// Lowers a file that is a fork.
 pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
-    if let Some(root) = &file.yaml.root {
+    if let Some(root) = &file.yaml().root {
         rules::duplicate_key::check(root, out);
     }
     let mut seen = HashSet::new();
@@ -57,34 +62,37 @@ pub(crate) fn lower(file: &ForkFile, out: &mut Findings) -> Lowered {
     }
     let tags = names::tags(file, file.entry("tags"), out);
     rules::never_fires::check_moments(file, &run_on, out);
-    let body = file.envelope.body;
-    let fork = Fork {
-        name: file.name.clone(),
-        path: file.source.path().to_path_buf(),
-        description: file.entry("description").and_then(|entry| description(entry, out)),
-        run_on: run_on.moments.iter().map(|(moment, _)| *moment).collect(),
-        throttle: file.entry("throttle").and_then(|entry| throttle(file, entry, out)),
-        after: after.iter().map(|(name, _)| name.clone()).filter(|name| *name != file.name).collect(),
-        overlap: file.entry("overlap").map(|entry| overlap(file, entry, out)).unwrap_or_default(),
-        tags: tags.iter().map(|(tag, _)| tag.clone()).collect(),
-        body: Body { first_line: first_line(file), ..Body::default() },
-    };
+    let description = file.entry("description").and_then(|entry| description(entry, out));
+    let throttle = file.entry("throttle").and_then(|entry| throttle(file, entry, out));
+    let overlap = file.entry("overlap").map(|entry| overlap(file, entry, out)).unwrap_or_default();
     let tags_key = file.entry("tags").map(|entry| entry.key.place().span);
-    let mentions = mentions(file.text(), body);
+    let words = file.entry("throttle").filter(|_| throttle.is_some()).map(|entry| entry.value.place());
+    let throttle_words = words.map(|place| place.words.unwrap_or(place.span));
+    let mentions = mentions(file.text(), file.envelope.body);
     // There may be thousands of these.
     let (mut run_on, mut after, mut tags) = (run_on, after, tags);
     run_on.moments.shrink_to_fit();
     after.shrink_to_fit();
     tags.shrink_to_fit();
-    Lowered { bare: fork, whole: OnceLock::new(), run_on, after, tags, tags_key, mentions }
+    let whole = OnceLock::new();
+    Lowered { description, throttle, overlap, whole, run_on, after, tags, tags_key, throttle_words, mentions }
 }
 
 impl Lowered {
-    /// The fork with its body, made when it is first asked for.
+    /// The fork that the file comes to.
     pub(crate) fn fork(&self, file: &ForkFile) -> &Arc<Fork> {
         self.whole.get_or_init(|| {
-            let body = Body { text: file.words(file.envelope.body).into(), ..self.bare.body.clone() };
-            Arc::new(Fork { body, ..self.bare.clone() })
+            Arc::new(Fork {
+                name: file.name.clone(),
+                path: file.source.path().to_path_buf(),
+                description: self.description.as_deref().map(str::to_owned),
+                run_on: self.run_on.moments.iter().map(|(moment, _)| *moment).collect(),
+                throttle: self.throttle,
+                after: self.after.iter().map(|(name, _)| name.clone()).filter(|name| *name != file.name).collect(),
+                overlap: self.overlap,
+                tags: self.tags.iter().map(|(tag, _)| tag.clone()).collect(),
+                body: Body { first_line: first_line(file), text: file.words(file.envelope.body).into() },
+            })
         })
     }
 }
@@ -113,10 +121,10 @@ fn first_line(file: &ForkFile) -> u32 {
     u32::try_from(count + 1).unwrap_or(u32::MAX)
 }
 
-fn description(entry: &Entry, out: &mut Findings) -> Option<String> {
+fn description(entry: &Entry, out: &mut Findings) -> Option<Box<str>> {
     let text = rules::invalid_type::check_scalar(entry, "description", "text", out)?;
     let text = text.text.trim_end();
-    (!text.is_empty()).then(|| text.to_owned())
+    (!text.is_empty()).then(|| text.into())
 }
 
 fn throttle(file: &ForkFile, entry: &Entry, out: &mut Findings) -> Option<Seconds> {

@@ -34,7 +34,7 @@ rule! {
 }
 
 pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
-    if file.yaml.comments.is_empty() {
+    if file.yaml().comments.is_empty() {
         return;
     }
     for entry in file.entries() {
@@ -56,7 +56,7 @@ fn check_node(file: &ForkFile, node: &Node, is_description: bool, out: &mut Find
 }
 
 fn check_scalar(file: &ForkFile, value: Span, is_description: bool, out: &mut Findings) {
-    let comments = &file.yaml.comments;
+    let comments = &file.yaml().comments;
     let next = comments.partition_point(|comment| comment.start < value.end);
     let Some(comment) = comments.get(next) else { return };
     let between = &file.text()[value.end()..comment.start()];

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::compile::findings::Findings;
-use crate::syntax::yaml::{Node, Value};
+use crate::syntax::yaml::{Entry, Node, Value};
 use crate::text::{Span, brief};
 
 rule! {
@@ -33,6 +33,9 @@ rule! {
     "duplicate-key", Error, Yaml, None
 }
 
+/// Among so few keys each is compared with those before it; among more it is looked up.
+const FEW: usize = 16;
+
 /// Looks at every mapping of the frontmatter that is not there through an alias.
 pub(crate) fn check(node: &Node, out: &mut Findings) {
     if node.alias.is_some() {
@@ -42,16 +45,35 @@ pub(crate) fn check(node: &Node, out: &mut Findings) {
         Value::Scalar(_) => {}
         Value::List(items, _) => items.iter().for_each(|item| check(item, out)),
         Value::Map(entries, _) => {
-            let mut first: HashMap<&str, Span> = HashMap::with_capacity(entries.len());
+            if entries.len() <= FEW {
+                check_few(entries, out);
+            } else {
+                check_many(entries, out);
+            }
             for entry in entries {
-                if let Some(key) = entry.key.scalar() {
-                    match first.get(key.text.as_str()) {
-                        Some(first) => report(&key.text, entry.key.span, *first, out),
-                        None => drop(first.insert(&key.text, entry.key.span)),
-                    }
-                }
                 check(&entry.value, out);
             }
+        }
+    }
+}
+
+fn check_few(entries: &[Entry], out: &mut Findings) {
+    for (index, entry) in entries.iter().enumerate() {
+        let Some(key) = entry.key.scalar() else { continue };
+        let same = |other: &&Entry| other.key.scalar().is_some_and(|other| other.text == key.text);
+        if let Some(first) = entries[..index].iter().find(same) {
+            report(&key.text, entry.key.span, first.key.span, out);
+        }
+    }
+}
+
+fn check_many(entries: &[Entry], out: &mut Findings) {
+    let mut first: HashMap<&str, Span> = HashMap::with_capacity(entries.len());
+    for entry in entries {
+        let Some(key) = entry.key.scalar() else { continue };
+        match first.get(key.text.as_str()) {
+            Some(first) => report(&key.text, entry.key.span, *first, out),
+            None => drop(first.insert(&key.text, entry.key.span)),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     if file.kind != FileKind::Lookalike(Lookalike::NotAMapping) {
         return;
     }
-    if let Some(root) = &file.yaml.root {
+    if let Some(root) = &file.yaml().root {
         let message = format!("this frontmatter is {}, not keys with values; the file is no fork", root.kind());
         out.report(&RULE, root.span, message)
             .label(format!("{} starts here", root.kind()))

@@ -47,7 +47,7 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, key: &str, out: &mut Finding
 
 /// The whole lines that an entry of a block mapping takes up; none if something else stands on them.
 pub(crate) fn lines_of(file: &ForkFile, entry: &Entry) -> Option<Span> {
-    let in_block = matches!(file.yaml.root.as_ref()?.value, Value::Map(_, Layout::Block));
+    let in_block = matches!(file.yaml().root.as_ref()?.value, Value::Map(_, Layout::Block));
     let text = file.text();
     let start = entry.key.span.start();
     let line_start = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
@@ -60,6 +60,6 @@ pub(crate) fn lines_of(file: &ForkFile, entry: &Entry) -> Option<Span> {
     let end = text[last..].find(['\n', '\r']).map_or(text.len(), |at| last + at);
     let end = if text[end..].starts_with("\r\n") { end + 2 } else { (end + 1).min(text.len()) };
     // A comment on these lines says something that nobody but its author can judge.
-    let commented = file.yaml.comments.iter().any(|comment| (start..end).contains(&comment.start()));
+    let commented = file.yaml().comments.iter().any(|comment| (start..end).contains(&comment.start()));
     (next.is_none_or(|next| next >= end) && !commented).then(|| Span::new(start, end))
 }

@@ -43,7 +43,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
 }
 
 fn check_faults(file: &ForkFile, out: &mut Findings) {
-    for fault in &file.yaml.faults {
+    for fault in &file.yaml().faults {
         let FaultKind::Invisible(character) = fault.kind else { continue };
         let message = format!("{} breaks the syntax unseen; the fork is broken and does not fire", name(character));
         let beside_blank = file.text()[fault.span.end()..].starts_with(' ');

@@ -36,7 +36,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     if file.kind != FileKind::Broken {
         return;
     }
-    for fault in file.yaml.faults.iter().filter(|fault| fault.kind == FaultKind::Tab) {
+    for fault in file.yaml().faults.iter().filter(|fault| fault.kind == FaultKind::Tab) {
         let rest = &file.text()[fault.span.start()..];
         let tabs = rest.len() - rest.trim_start_matches('\t').len();
         let span = Span::new(fault.span.start(), fault.span.start() + tabs);

@@ -28,6 +28,6 @@ pub(crate) fn check(span: Span, reason: &str, out: &mut Findings) {
 }
 
 /// A file that is no text.
-pub(crate) fn check_bytes(span: Span, what: &str, out: &mut Findings) {
-    out.report(&RULE, span, format!("{what}; nothing in this file counts")).help("save the file with the encoding UTF-8");
+pub(crate) fn check_bytes(span: Span, what: &str, help: &str, out: &mut Findings) {
+    out.report(&RULE, span, format!("{what}; no setting in it counts")).help(help);
 }

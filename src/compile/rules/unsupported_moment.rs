@@ -61,6 +61,6 @@ pub(crate) fn item_lines(file: &ForkFile, item: Span) -> Option<Span> {
     let end = text[item.end()..].find(['\n', '\r']).map_or(text.len(), |at| item.end() + at);
     let only_item = before.trim_start_matches(' ').starts_with('-') && !text[item.range()].contains('&');
     let end = if text[end..].starts_with("\r\n") { end + 2 } else { (end + 1).min(text.len()) };
-    let commented = file.yaml.comments.iter().any(|comment| (start..end).contains(&comment.start()));
+    let commented = file.yaml().comments.iter().any(|comment| (start..end).contains(&comment.start()));
     (only_item && !commented).then(|| Span::new(start, end))
 }

@@ -33,8 +33,7 @@ rule! {
 pub(crate) fn check(graph: &Graph<'_>, out: &mut Findings) {
     let project = graph.layers.iter().filter(|layer| layer.layer == Layer::Project);
     for layer in project {
-        let sets = [&layer.enable_tags, &layer.disable_tags].into_iter().flatten().flatten();
-        for tag in sets.chain(layer.tag_throttles.iter().map(|(tag, _)| tag)) {
+        for tag in layer.tags() {
             if graph.tags.contains(tag.value.as_str()) {
                 continue;
             }

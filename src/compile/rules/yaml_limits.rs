@@ -34,7 +34,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     if file.kind != FileKind::Broken {
         return;
     }
-    for fault in &file.yaml.faults {
+    for fault in &file.yaml().faults {
         let (message, label) = match fault.kind {
             FaultKind::TooDeep => ("this frontmatter is nested more than 32 deep", "the 33rd level"),
             FaultKind::TooManyNodes => ("this frontmatter stands for more than 10 000 nodes", "past the limit"),

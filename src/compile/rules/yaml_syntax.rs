@@ -37,7 +37,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
     if file.kind != FileKind::Broken || file.bad_fence.is_some_and(|(fence, _)| !has_earlier_fault(file, fence.span.start())) {
         return;
     }
-    for fault in &file.yaml.faults {
+    for fault in &file.yaml().faults {
         if !matches!(fault.kind, FaultKind::Tab | FaultKind::Invisible(_) | FaultKind::TooDeep | FaultKind::TooManyNodes) {
             report(file, fault, out);
         }
@@ -45,7 +45,7 @@ pub(crate) fn check(file: &ForkFile, out: &mut Findings) {
 }
 
 fn has_earlier_fault(file: &ForkFile, offset: usize) -> bool {
-    file.yaml.faults.iter().any(|fault| fault.span.start() < offset)
+    file.yaml().faults.iter().any(|fault| fault.span.start() < offset)
 }
 
 fn report(file: &ForkFile, fault: &Fault, out: &mut Findings) {

@@ -111,7 +111,9 @@ fn located(error: &ErrorKind, at: usize, context: &Context<'_>) -> Located {
     match error {
         E::MappingValueNotAllowed | E::InvalidColonPlacement => colon(at, context),
         E::UnexpectedCharacter { character } if character.is_control() => {
-            (FaultKind::ControlCharacter(*character), at, after, None, None)
+            // The parser points at the start of the text that the character is in.
+            let at = text.get(at..).and_then(|rest| rest.find(*character)).map_or(at, |within| at + within);
+            (FaultKind::ControlCharacter(*character), at, at + character.len_utf8(), None, None)
         }
         E::UnexpectedCharacter { character } => {
             let quotable = Some(to_token_end(context, at));

@@ -110,6 +110,8 @@ mod tests {
         assert_eq!(fault("a: [{b: c]\n"), (K::StrayBracket, 9));
         assert_eq!(fault("a: > b\n"), (K::BlockHeader, 5));
         assert_eq!(fault("a: \0\n"), (K::ControlCharacter('\0'), 3));
+        assert_eq!(fault("descr\u{1b}iption: x\n"), (K::ControlCharacter('\u{1b}'), 5));
+        assert_eq!(fault("a: é\u{9b}x\n"), (K::ControlCharacter('\u{9b}'), 5));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use autofork::compile::{CompiledFile, rules, spell};
+use autofork::ir::ForkName;
 use autofork::syntax::envelope;
 use autofork::text::Span;
 use gen_lsp_types::CompletionItemKind as Kind;
@@ -38,13 +39,13 @@ pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'
     if !before.contains(':') && !before.starts_with([' ', '\t', '-', '[']) {
         return keys(cursor, frontmatter);
     }
-    let Some(key) = enclosing_key(cursor, frontmatter) else { return Vec::new() };
+    let Some((key, value)) = enclosing_key(cursor, frontmatter) else { return Vec::new() };
     match key {
         "fork" | "overlap" => values(cursor, &["true", "false"]),
         "throttle" => values(cursor, &DURATIONS),
         "run_on" => moments(cursor),
-        "after" => after(file, compiled, cursor),
-        "tags" => tags(file, compiled, cursor),
+        "after" => after(file, &compiled.file.name, cursor, value),
+        "tags" => tags(file, cursor, value),
         _ => Vec::new(),
     }
 }
@@ -106,10 +107,22 @@ fn keys(cursor: &Cursor<'_>, frontmatter: Span) -> Vec<Offer> {
     .collect()
 }
 
-/// The key whose value the cursor is in.
-fn enclosing_key<'a>(cursor: &Cursor<'a>, frontmatter: Span) -> Option<&'a str> {
-    let lines = envelope::lines(cursor.text, Span::new(frontmatter.start(), cursor.line.end()));
-    lines.filter_map(|line| envelope::key_at_line_start(line.of(cursor.text))).last()
+/// The key whose value the cursor is in, and the place of that value.
+fn enclosing_key<'a>(cursor: &Cursor<'a>, frontmatter: Span) -> Option<(&'a str, Span)> {
+    let key = |line: Span| Some((envelope::key_at_line_start(line.of(cursor.text))?, line));
+    let above = envelope::lines(cursor.text, Span::new(frontmatter.start(), cursor.line.end()));
+    let mut below = envelope::lines(cursor.text, Span::new(cursor.line.end(), frontmatter.end()));
+    let (name, line) = above.filter_map(key).last()?;
+    let colon = line.of(cursor.text).find(':')?;
+    let end = below.find_map(key).map_or(frontmatter.end(), |(_, next)| next.start());
+    Some((name, Span::new(line.start() + colon + 1, end)))
+}
+
+/// The items of a list without the one that is being typed. Read from the text, for the list may be no YAML yet.
+fn other_items<'a>(cursor: &Cursor<'a>, list: Span, typed: Span) -> HashSet<&'a str> {
+    let parts = [Span::new(list.start(), typed.start()), Span::new(typed.end(), list.end())];
+    let items = parts.into_iter().flat_map(|part| part.of(cursor.text).split([',', '[', ']', '\n', '\r']));
+    items.map(|item| item.trim().trim_start_matches("- ").trim().trim_matches(['"', '\''])).collect()
 }
 
 /// What is typed of the item that the cursor is in: what follows the last bracket, comma, dash or colon of the key.
@@ -165,17 +178,11 @@ fn gap(cursor: &Cursor<'_>) -> &'static str {
     if cursor.before().ends_with(':') { " " } else { "" }
 }
 
-fn after(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<Offer> {
-    let typed = item(cursor);
-    let span = cursor.word(typed.len(), is_word);
-    let taken =
-        compiled.file.after_names().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
-    let taken: HashSet<&str> = taken.map(|(name, _)| name.as_str()).collect();
-    let names = names::may_wait_for(file.linkage, &compiled.file.name, &taken);
-    let offer = |name: &autofork::ir::ForkName| {
-        let spelt = spell(name.as_str());
-        let text = if is_unlisted(cursor) { format!("{}[{spelt}]", gap(cursor)) } else { spelt };
-        let offer = Offer::new(name.as_str(), Kind::Reference, span).inserts(text);
+fn after(file: &File<'_>, own: &ForkName, cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
+    let span = cursor.word(item(cursor).len(), is_word);
+    let names = names::may_wait_for(file.linkage, own, &other_items(cursor, list, span));
+    let offer = |name: &ForkName| {
+        let offer = Offer::new(name.as_str(), Kind::Reference, span).inserts(as_item(cursor, name.as_str()));
         match file.named(name) {
             Some(listed) => offer
                 .detail(listed.fork.as_ref().and_then(|fork| fork.description.clone()).unwrap_or_default())
@@ -186,19 +193,17 @@ fn after(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<O
     names.into_iter().map(offer).collect()
 }
 
-fn tags(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>) -> Vec<Offer> {
-    let typed = item(cursor);
-    let span = cursor.word(typed.len(), is_word);
-    let taken =
-        compiled.file.tag_words().filter(|(_, place)| place.end() < span.start() || place.start() > span.end());
-    let taken: HashSet<&str> = taken.map(|(tag, _)| tag.as_str()).collect();
+fn tags(file: &File<'_>, cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
+    let span = cursor.word(item(cursor).len(), is_word);
+    let taken = other_items(cursor, list, span);
     // The word at the cursor is a tag of this file only because it is being typed.
     let here = span.of(cursor.text);
     let free = names::tags(file.linkage).into_iter().filter(|tag| !taken.contains(tag) && *tag != here);
-    free.map(|tag| {
-        let spelt = spell(tag);
-        let text = if is_unlisted(cursor) { format!("{}[{spelt}]", gap(cursor)) } else { spelt };
-        Offer::new(tag, Kind::Keyword, span).inserts(text)
-    })
-    .collect()
+    free.map(|tag| Offer::new(tag, Kind::Keyword, span).inserts(as_item(cursor, tag))).collect()
+}
+
+/// A name as an item of the list at the cursor, with brackets where there is no list yet.
+fn as_item(cursor: &Cursor<'_>, name: &str) -> String {
+    let spelt = spell(name);
+    if is_unlisted(cursor) { format!("{}[{spelt}]", gap(cursor)) } else { spelt }
 }
