@@ -31,9 +31,9 @@ pub(crate) const COMMAND: &str = "hook";
 /// client's own time limits for these hooks are longer.
 const CONNECTION: Duration = Duration::from_millis(3500);
 
-/// How long it waits to hear that a fact was taken in. Nothing hangs on that: the daemon reads what was sent even after
-/// the hook has gone.
-const RECEIPT: Duration = Duration::from_millis(300);
+/// How long it waits to hear that a fact was taken in. A daemon that lives reads what was sent even after the hook has
+/// gone; one that is killed first never does, so a daemon that is merely busy is waited for.
+const RECEIPT: Duration = Duration::from_secs(1);
 
 /// How long it waits for the answer to a ticket.
 const ANSWER: Duration = Duration::from_secs(2);
