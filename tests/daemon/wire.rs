@@ -1,6 +1,5 @@
 //! The wire: whatever a peer says, the daemon lives on.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
@@ -111,17 +110,16 @@ fn many_notifications_in_one_prompt_end_many_runs() {
     let hook = turn(&mut client);
     let wake = await_wake(&client, hook);
     client.prompt_with_wake(&wake).unwrap();
-    let mut notices = String::new();
+    let mut notices = Vec::new();
     for (number, call) in client.calls_asked_for(&wake).iter().enumerate() {
         assert!(client.ask_about(call).unwrap().stdout.contains("The body of"));
         client.launch(call, &format!("agent-{number}")).unwrap();
-        let _ = write!(
-            notices,
+        notices.push(format!(
             "<task-notification>\n<task-id>agent-{number}</task-id>\n<status>completed</status>\n\
-             <summary>Agent finished</summary>\n<result>Report {number}.</result>\n</task-notification>\n"
-        );
+             <summary>Agent finished</summary>\n<result>Report {number}.</result>\n</task-notification>"
+        ));
     }
-    client.prompt(&notices).unwrap();
+    client.prompt(&notices.join("\n")).unwrap();
     let told = status(&stage);
     let runs = told["sessions"][0]["wakes"][0]["runs"].as_array().unwrap();
     let mut reports: Vec<&str> = runs.iter().map(|run| run["state"]["ended"]["report"].as_str().unwrap()).collect();
