@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::check::shown;
 use super::{CliError, output, surroundings};
+use crate::cli::style::DIM;
 use crate::compile::{Layer, Origin};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::{Diagnostic, Report, full, json as json_format};
@@ -24,8 +24,6 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 }
-
-const DIM: Style = Style::new().dimmed();
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 
 use super::{CliError, output};
+use crate::cli::style::{BOLD, DIM};
 use crate::compile::rules;
 use crate::diagnostic::{Fixes, Level, Rule};
 use crate::text::visible;
@@ -18,8 +19,6 @@ pub(crate) struct Arguments {
     rule: Option<String>,
 }
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
 const EXAMPLE: Style = AnsiColor::Cyan.on_default();
 
 /// Runs the command.

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use clap::Args;
 use serde::Serialize;
 
 use super::{CliError, output, surroundings};
+use crate::cli::style::{BOLD, DIM};
 use crate::compile::{Listed, State};
 use crate::db::{Loaded, Workspace};
 use crate::diagnostic::{Report, full, json};
@@ -81,9 +82,6 @@ fn listed_fork<'a>(listed: &'a Listed, report: &Report<'_>) -> ListedFork<'a> {
         tags: fork.map(|fork| fork.tags.iter().map(crate::ir::Tag::as_str).collect()).unwrap_or_default(),
     }
 }
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
 
 fn print(loaded: &Loaded, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let listed: Vec<&Listed> = loaded.listing.iter().filter(|listed| listed.state != State::Note).collect();

@@ -23,6 +23,7 @@ mod sessions;
 #[cfg(not(feature = "daemon"))]
 #[path = "no_sessions.rs"]
 mod sessions;
+mod style;
 mod surroundings;
 mod watch;
 

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anstyle::{AnsiColor, Style};
 use clap::Args;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -12,6 +11,7 @@ use jiff::{Timestamp, ToSpan as _};
 use serde::Serialize;
 
 use super::words::{count, first_line, outcome, path, plain};
+use crate::cli::style::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::cli::{CliError, output};
 use crate::compile;
 use crate::engine::{Outcome, Trigger, Usage};
@@ -39,13 +39,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const RED: Style = AnsiColor::Red.on_default();
-const CYAN: Style = AnsiColor::Cyan.on_default();
-
 /// How many characters of a session's id and of a report are shown.
 const ID_SHOWN: usize = 8;
 const REPORT_SHOWN: usize = 80;
@@ -57,7 +50,7 @@ const WIDEST_NAME: usize = 28;
 const VERSION: u32 = 1;
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let trouble = |error: &JournalError| CliError::new(error.to_string()).help(error.help());
     let between = arguments.day.map(day).transpose()?;
     let fork = arguments.fork.as_deref().map(compile::fork_name);

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let path = home.log();
     let failed = |error: &io::Error| {
         CliError::new(format!("the log cannot be read: {error}")).help("`autofork doctor` looks at the base folder")

@@ -22,8 +22,15 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::CliError;
+use crate::host::dirs::HomeError;
 
 pub(super) use hook::{COMMAND as HOOK, main as hook};
+
+impl From<HomeError> for CliError {
+    fn from(error: HomeError) -> Self {
+        Self::new(error.to_string()).help(error.help())
+    }
+}
 
 /// One of these commands.
 #[derive(Debug, Subcommand)]

@@ -34,7 +34,7 @@ struct Json<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let sessions = match Client::new(&home).ask(&Request::Prune, Absence::Accept, PATIENCE) {
         Ok(Reply::Pruned(sessions)) => Some(sessions),
         Err(ClientError::Absent) => None,

@@ -15,7 +15,7 @@ use crate::host::protocol::{Reply, Request};
 const LEAVING: Duration = Duration::from_secs(5);
 
 pub(super) fn run() -> Result<ExitCode, CliError> {
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let mut client = Client::new(&home);
     match client.ask(&Request::Leave, Absence::Accept, PATIENCE) {
         Ok(Reply::Done) => {}

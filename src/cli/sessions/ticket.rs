@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let token = Token::parse(arguments.id.trim())
         .ok_or_else(|| CliError::new("that is no ticket").help("a ticket is `af-` and 32 hexadecimal digits"))?;
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let reply = Client::new(&home)
         .ask(&Request::Ticket(token), Absence::Accept, PATIENCE)
         .map_err(|error| trouble(&error))?;

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 
 use super::status::{PATIENCE, render, trouble};
 use super::words::{clock, first_line, plain, reason, remedy, run_state, telling, until};
 use crate::cli::check::shown;
+use crate::cli::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::cli::{CliError, forks, output, surroundings};
 use crate::compile::{self, Listed, State};
 use crate::db::{Loaded, Workspace};
@@ -35,12 +35,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const RED: Style = AnsiColor::Red.on_default();
-
 /// How many characters of a report are shown.
 const REPORT_SHOWN: usize = 72;
 
@@ -51,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let current = surroundings::current_folder()?;
     let loaded = Workspace::on_disk().load(&LaunchDir::new(&current), &surroundings::user_dirs());
     let name = compile::fork_name(&arguments.fork);
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let status = match Client::new(&home).ask(&Request::Why(name.clone()), Absence::Accept, PATIENCE) {
         Ok(Reply::Status(status)) => Some(*status),
         Ok(_) => return Err(trouble(&ClientError::Garbled)),

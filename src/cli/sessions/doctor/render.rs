@@ -2,18 +2,16 @@
 
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use serde::Serialize;
 
 use super::finding::{Finding, Level};
 use crate::cli::sessions::words::{path, plain};
+use crate::cli::style::{BOLD, DIM};
 use crate::text::visible_json;
 
 /// The version of the JSON printed.
 const VERSION: u32 = 1;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
 
 /// How wide the column of the checks' names is: the longest has so many characters.
 const NAMES: usize = 16;

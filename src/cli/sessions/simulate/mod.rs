@@ -112,7 +112,7 @@ fn at_its_place(source: &Source, fault: &Fault) -> CliError {
 
 /// A real session.
 fn again(begins: &str, json: bool) -> Result<ExitCode, CliError> {
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let failed = |error: rusqlite::Error| CliError::new(format!("cannot read the journal: {error}"));
     let reader =
         Reader::open(&home.journal()).map_err(|error| CliError::new(error.to_string()).help(error.help()))?;

@@ -2,20 +2,14 @@
 
 use std::fmt::Write as _;
 
-use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
 use crate::cli::sessions::words::{clock, count, names, plain, reason_told, telling};
+use crate::cli::style::{BOLD, CYAN, DIM, GREEN, RED};
 use crate::engine::{Outcome, Reason, SessionId, StartSource};
 use crate::ir::Time;
 use crate::sim::scenario::{Change, Line, Played, Scenario, Timeline, Unmet, What};
 use crate::text::Source;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
-const RED: Style = AnsiColor::Red.on_default();
-const CYAN: Style = AnsiColor::Cyan.on_default();
 
 /// The version of the JSON printed.
 const VERSION: u32 = 1;

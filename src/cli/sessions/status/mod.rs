@@ -48,7 +48,7 @@ struct Silence {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
-    let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
+    let home = Home::from_env()?;
     let status = match Client::new(&home).ask(&Request::Status, Absence::Accept, PATIENCE) {
         Ok(Reply::Status(status)) => Some(*status),
         Ok(_) => return Err(trouble(&ClientError::Garbled)),

@@ -2,20 +2,15 @@
 
 use std::fmt::Write;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 
 use super::Silence;
 use crate::cli::sessions::words::{clock, count, first_line, names, path, plain, reason, run_state, telling, until};
+use crate::cli::style::{BOLD, CYAN, DIM, GREEN, YELLOW};
 use crate::engine::{ForkType, PermissionMode, Reason};
 use crate::host::claude_code::FORKS_NEED;
 use crate::host::protocol::{Clock, ForkStatus, RunState, RunStatus, SessionStatus, Standing, Status, WakeStatus};
 use crate::ir::{Seconds, Time};
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const CYAN: Style = AnsiColor::Cyan.on_default();
 
 /// How many characters of a session's id are shown: enough to tell sessions apart.
 const ID_SHOWN: usize = 8;
