@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Mutex;
 
 use super::*;
-use crate::project::{Entry, Memory, Metadata};
+use crate::project::{Entry, EntryKind, Memory, Metadata};
 
 /// A file system in memory that can be changed from outside and remembers what was read.
 #[derive(Debug, Default)]
@@ -12,6 +12,8 @@ struct Watched {
     files: Mutex<Memory>,
     read: Mutex<Vec<PathBuf>>,
     looked_at: Mutex<Vec<PathBuf>>,
+    /// The name of a file that every folder lists and none has: it went between being listed and being read.
+    vanished: Option<&'static str>,
 }
 
 impl Watched {
@@ -40,7 +42,9 @@ impl FileSystem for Watched {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-        self.files.lock().unwrap().list(path)
+        let mut entries = self.files.lock().unwrap().list(path)?;
+        entries.extend(self.vanished.map(|name| Entry { name: name.into(), kind: EntryKind::File }));
+        Ok(entries)
     }
 
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
@@ -56,6 +60,17 @@ fn load(workspace: &mut Workspace) -> Loaded {
 
 fn names(loaded: &Loaded) -> Vec<&str> {
     loaded.program.forks().map(|fork| fork.name.as_str()).collect()
+}
+
+#[test]
+fn a_file_that_goes_between_being_listed_and_being_read_is_no_file_any_more() {
+    let files = Arc::new(Watched { vanished: Some("gone.md"), ..Watched::default() });
+    files.write("/p/.autofork/forks/a.md", FORK);
+    let loaded = load(&mut Workspace::new(files.clone()));
+    assert_eq!(names(&loaded), ["a"]);
+    assert_eq!((loaded.listing.len(), loaded.diagnostics.as_slice()), (1, [].as_slice()));
+    let found = project::discover(&*files, Path::new("/p/.autofork/forks"));
+    assert_eq!(found.candidates.len(), 2, "it was listed");
 }
 
 #[test]

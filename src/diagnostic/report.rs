@@ -55,11 +55,12 @@ impl Report<'_> {
 
     /// A path as it is shown: relative to the base where it lies below it. Not escaped.
     pub fn path<'p>(&self, path: &'p Path) -> Cow<'p, str> {
-        path.strip_prefix(self.base)
-            .ok()
-            .filter(|rest| !rest.as_os_str().is_empty())
-            .unwrap_or(path)
-            .to_string_lossy()
+        self.relative(path).to_string_lossy()
+    }
+
+    /// The same, byte for byte.
+    pub fn relative<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(self.base).ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(path)
     }
 
     /// First and last position of a place; none in a file whose text was not read.

@@ -138,18 +138,19 @@ fn region(report: &Report<'_>, path: &Path, span: Span) -> Value {
 
 /// Where a file is: relative to the base where it lies below it.
 fn artifact(report: &Report<'_>, path: &Path) -> Value {
-    let shown = report.path(path);
-    if Path::new(&*shown).is_absolute() {
-        json!({ "uri": format!("file://{}", uri(&shown)) })
+    let relative = report.relative(path);
+    if relative.is_absolute() {
+        json!({ "uri": format!("file://{}", uri(relative)) })
     } else {
-        json!({ "uri": uri(&shown), "uriBaseId": "%SRCROOT%" })
+        json!({ "uri": uri(relative), "uriBaseId": "%SRCROOT%" })
     }
 }
 
-/// A path as part of a URI.
-fn uri(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.bytes() {
+/// A path as part of a URI: its bytes, also where they are no text.
+fn uri(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let mut uri = String::with_capacity(bytes.len());
+    for &byte in bytes {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             uri.push(char::from(byte));
         } else {

@@ -94,6 +94,8 @@ fn a_name_that_is_no_text_is_still_a_name() {
     fs::write(sandbox.project().join(".autofork/forks").join(name), SOUND).expect("a file");
     assert_eq!(check(&sandbox)[0], "invalid-name .autofork/forks/odd-\u{fffd}.md 0");
     assert_eq!(sandbox.run(&["forks"]).code, 0);
+    let log = sandbox.run(&["check", "--format", "sarif"]).out;
+    assert!(log.contains(r#""uri": ".autofork/forks/odd-%FF.md""#), "{log}");
 }
 
 #[test]
