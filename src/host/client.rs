@@ -155,10 +155,9 @@ impl<'a> Client<'a> {
     /// Connects to the daemon, waiting `until` then at the most if one has to be started first.
     pub fn connect(&mut self, absence: Absence, until: Instant) -> Result<Connection, ClientError> {
         match absence {
-            Absence::Start => {}
             Absence::Accept => return self.find(until),
             Absence::StartIfKilled if !self.home.has_socket_left() => return Err(ClientError::Absent),
-            Absence::StartIfKilled => {}
+            Absence::Start | Absence::StartIfKilled => {}
         }
         let mut started = false;
         let mut rest = LOOK_AGAIN;
