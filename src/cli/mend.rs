@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::CliError;
 use super::check::{Check, shown};
+use super::diff::unified;
 use super::scope::Scope;
 use crate::diagnostic;
 use crate::text::{Sources, visible_line};
@@ -65,8 +66,7 @@ pub(super) fn print_diff(before: &Sources, after: &Sources, base: &Path, out: &m
     for source in after.iter() {
         let Some(old) = before.get(source.path()).filter(|old| old.text() != source.text()) else { continue };
         let name = shown(source.path(), base);
-        let diff = similar::TextDiff::from_lines(&**old.text(), &**source.text());
-        let diff = diff.unified_diff().header(&format!("a/{name}"), &format!("b/{name}")).to_string();
+        let diff = unified((&format!("a/{name}"), old.text()), (&format!("b/{name}"), source.text()));
         for line in diff.lines() {
             let words = visible_line(line.strip_suffix('\r').unwrap_or(line));
             match line.chars().next() {

@@ -8,6 +8,7 @@ mod check;
 mod compile;
 mod completions;
 mod config;
+mod diff;
 mod error;
 mod explain;
 mod fmt;
