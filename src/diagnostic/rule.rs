@@ -116,8 +116,12 @@ pub struct Rule {
     pub docs: &'static [&'static str],
 }
 
-/// The page of all rules in the repository that the package names; none if it names none.
-const RULES_PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/rules.md");
+/// Where this program's repository is on the web: what the build was told, as that of a release is, else what the package
+/// says. Empty if nobody says it.
+pub(super) const REPOSITORY: &str = match option_env!("AUTOFORK_REPOSITORY") {
+    Some(address) => address,
+    None => env!("CARGO_PKG_REPOSITORY"),
+};
 
 impl Rule {
     /// The documentation in Markdown: what it finds, why that matters, a bad and a good example.
@@ -136,9 +140,14 @@ impl Rule {
         lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Where its documentation is on the web, if the package says where its repository is.
+    /// Where its documentation is on the web, if it is known where the repository is.
     pub fn link(&self) -> Option<String> {
-        (!RULES_PAGE.starts_with('/')).then(|| format!("{RULES_PAGE}#{}", self.name))
+        self.link_below(REPOSITORY)
+    }
+
+    fn link_below(&self, repository: &str) -> Option<String> {
+        let repository = repository.trim_end_matches('/');
+        (!repository.is_empty()).then(|| format!("{repository}/blob/main/docs/rules.md#{}", self.name))
     }
 }
 
@@ -150,3 +159,17 @@ impl PartialEq for Rule {
 }
 
 impl Eq for Rule {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_links_to_its_part_of_the_page_where_the_repository_is_known() {
+        let rule =
+            Rule { name: "odd", level: Level::Warn, category: Category::Envelope, fixes: Fixes::None, docs: &[] };
+        let link = "https://host.example/o/r/blob/main/docs/rules.md#odd".to_owned();
+        assert_eq!(rule.link_below("https://host.example/o/r/"), Some(link));
+        assert_eq!(rule.link_below(""), None);
+    }
+}

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::fingerprint::fingerprints;
+use super::rule::REPOSITORY;
 use super::{Category, Diagnostic, Fix, Level, Report, Rule};
 use crate::text::Span;
 
@@ -25,9 +26,8 @@ pub fn render(report: &Report<'_>, rules: &[&Rule], out: &mut dyn Write) -> io::
         "semanticVersion": env!("CARGO_PKG_VERSION"),
         "rules": rules.iter().map(|rule| described(rule)).collect::<Vec<_>>(),
     });
-    let repository = env!("CARGO_PKG_REPOSITORY");
-    if !repository.is_empty() {
-        driver["informationUri"] = json!(repository);
+    if !REPOSITORY.is_empty() {
+        driver["informationUri"] = json!(REPOSITORY);
     }
     let log = json!({
         "$schema": SCHEMA,

@@ -2,12 +2,12 @@
 //!
 //! | fault | test |
 //! |---|---|
-//! | a spent threshold hides `idle` | `engine::tests::a_spent_threshold_does_not_hide_idle_nor_the_other_way_round` |
+//! | a spent threshold hides `idle` | `engine::tests::threshold::a_spent_threshold_does_not_hide_idle_nor_the_other_way_round` |
 //! | a second threshold never fires | [`a_second_threshold_fires_too`] |
-//! | throttles are forgotten when a session ends | `engine::tests::throttles_outlive_the_session` |
+//! | throttles are forgotten when a session ends | `engine::tests::guards::throttles_outlive_the_session` |
 //! | `x.md` becomes `x/FORK.md` and fires anew | [`a_fork_moved_into_a_folder_keeps_its_stamps_and_latches`] |
-//! | background work holds for ever while the session is parked | `engine::tests::background_work_holds_the_clock_for_so_long_at_the_most` |
-//! | the end of a throttle goes unnoticed within a pause | `engine::tests::a_throttle_holds_within_the_conversation_and_its_end_is_noticed_mid_pause` |
+//! | background work holds for ever while the session is parked | `engine::tests::background::background_work_holds_the_clock_for_so_long_at_the_most` |
+//! | the end of a throttle goes unnoticed within a pause | `engine::tests::guards::a_throttle_holds_within_the_conversation_and_its_end_is_noticed_mid_pause` |
 //! | only the first of several notifications is read | [`every_one_of_several_notifications_is_read`] |
 //! | a prompt that quotes our words is taken for ours | `host::claude_code::tests::a_typed_prompt_is_the_user_s_even_if_it_quotes_a_notification` |
 //! | quoted `agentId:` is taken for a spawn | [`quoted_agent_id_text_is_no_spawn`] |
@@ -15,7 +15,7 @@
 //! | the user's home is taken for the project's root | [`the_home_folder_is_no_project_root_because_of_the_user_s_own_forks`] |
 //! | `cd` changes the project | [`a_cd_does_not_change_the_project`] |
 //! | huge durations wrap | [`huge_durations_do_not_wrap`] |
-//! | a predecessor that never spawned blocks its dependents | `engine::tests::a_predecessor_that_was_never_spawned_does_not_block` |
+//! | a predecessor that never spawned blocks its dependents | `engine::tests::after::a_predecessor_that_was_never_spawned_does_not_block` |
 //! | a fork's name with `'` or `,` | [`a_name_with_quote_and_comma_works_all_the_way`] |
 
 use std::fmt::Write as _;
