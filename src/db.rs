@@ -195,6 +195,7 @@ impl Workspace {
     }
 
     fn look_in(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Scope {
+        self.db.look_again();
         let root = project::project_root(&*self.fs, launch, user);
         let mut folders = Vec::new();
         let mut candidates: Vec<(usize, Candidate)> = Vec::new();

@@ -57,12 +57,12 @@ fn main() {
     server.stop();
 }
 
-/// Forks as people write them: some wait for others, a few have something wrong with them.
+/// Forks as people write them: they name files, some wait for others, a few have something wrong with them.
 fn text(number: usize) -> String {
     let wrong = if number % 10 == 7 { "owner: me\n" } else { "tags: [notes]\n" };
     let after = if number % 5 == 3 { format!("after: [fork-{}]\n", number - 1) } else { "throttle: 2h\n".to_owned() };
     format!(
-        "---\nfork: true\ndescription: Keep list {number} in step\nrun_on: [idle: {}m]\n{after}{wrong}---\nCompare this session with the list, and tick what was finished.\n\n{}",
+        "---\nfork: true\ndescription: Keep list {number} in step\nrun_on: [idle: {}m]\n{after}{wrong}---\nRead GUIDE.md and [the list](../../lists.md) first. Compare this session with the list, and tick in list-{number}.md what was finished.\n\n{}",
         15 + number % 30,
         "Say why, not only what. Leave earlier entries as they are.\n".repeat(12)
     )
@@ -71,6 +71,9 @@ fn text(number: usize) -> String {
 fn write_forks(project: &Path) -> Vec<PathBuf> {
     let folder = project.join(".autofork/forks");
     std::fs::create_dir_all(&folder).expect("a folder");
+    for companion in ["GUIDE.md", "lists.md"] {
+        std::fs::write(project.join(companion), "").expect("a file");
+    }
     (0..FORKS)
         .map(|number| {
             let path = folder.join(format!("fork-{number}.md"));
@@ -196,7 +199,7 @@ impl Server {
             server.keystroke(there, FRONTMATTER, Self::wait_for);
             server.keystroke(here, BODY, Self::wait_for)
         };
-        (0..KEYSTROKES / 4).map(|_| after(self)).collect()
+        (0..KEYSTROKES).map(|_| after(self)).collect()
     }
 
     fn keystroke(&mut self, path: &Path, line: u32, word: fn(&mut Self, &Path)) -> Keystroke {

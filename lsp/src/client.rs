@@ -39,6 +39,8 @@ pub(crate) struct Client {
     pub(crate) refreshes_hints: Support,
     /// It tells of files that change on disk, when asked to.
     pub(crate) watches: Support,
+    /// It can watch folders outside of the workspace, named with a pattern that is relative to them.
+    pub(crate) watches_elsewhere: Support,
     /// It understands snippets.
     pub(crate) snippets: Support,
     /// It understands edits with versions.
@@ -66,6 +68,7 @@ impl Client {
             refreshes: has("/workspace/diagnostics/refreshSupport"),
             refreshes_hints: has("/workspace/inlayHint/refreshSupport"),
             watches: has("/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            watches_elsewhere: has("/workspace/didChangeWatchedFiles/relativePatternSupport"),
             snippets: has("/textDocument/completion/completionItem/snippetSupport"),
             versioned_edits: has("/workspace/workspaceEdit/documentChanges"),
             renames_files: if renames { Support::Yes } else { Support::No },

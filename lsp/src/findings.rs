@@ -186,3 +186,15 @@ pub(crate) fn show(view: &View<'_>, found: &Diagnostic) -> lsp::Diagnostic {
         data: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_tagged_as_unused_are_rules() {
+        for name in UNUSED {
+            assert!(autofork::compile::rules::find(name).is_some(), "there is no rule {name}");
+        }
+    }
+}

@@ -177,7 +177,11 @@ impl World {
             serde_json::json!({ "globPattern": "**/*.md" }),
         ];
         if let Some(base) = &self.shared.user.base {
-            let pattern = serde_json::json!({ "baseUri": uri::of_path(base), "pattern": "**" });
+            let pattern = if self.shared.client.watches_elsewhere.is_there() {
+                serde_json::json!({ "baseUri": uri::of_path(base), "pattern": "**" })
+            } else {
+                format!("{}/**", base.display()).into()
+            };
             watched.push(serde_json::json!({ "globPattern": pattern }));
         }
         watched

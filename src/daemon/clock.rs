@@ -1,17 +1,26 @@
 //! The daemon's clock: wall time that never runs backwards.
 //!
 //! Wall time is read once, at the start; from there on only the time that has passed is added. So a clock that is set
-//! while the daemon runs neither fires forks nor holds them back. Where the system can tell, time in which the
-//! computer slept counts as passed.
+//! while the daemon runs neither fires forks nor holds them back. Time in which the computer slept counts as passed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::time::ClockId;
 use tokio::time::Instant;
 
 use crate::ir::Time;
 
-/// The longest sleep at a stretch. Timers cannot be set for ever, and one wake-up a month does no harm.
-const LONGEST_SLEEP: Duration = Duration::from_hours(30 * 24);
+/// How long the clock goes unlooked at where nothing but a timer that stands still in the computer's sleep tells of a
+/// deadline. A fork is no later than that, counted from the end of the sleep.
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
+
+/// The system's clock that goes on while the computer sleeps.
+#[cfg(target_os = "linux")]
+const PASSED: ClockId = ClockId::Boottime;
+
+/// Elsewhere that is the plain one, on macOS for example.
+#[cfg(not(target_os = "linux"))]
+const PASSED: ClockId = ClockId::Monotonic;
 
 #[derive(Debug)]
 pub(super) struct Clock {
@@ -30,12 +39,15 @@ impl Clock {
         after(self.origin, passed().saturating_sub(self.started))
     }
 
-    /// When a timer has to ring for this clock to have reached `time`.
-    pub(super) fn instant_of(&self, time: Time) -> Instant {
-        let now = Instant::now();
+    /// How long it takes this clock to come to `time`.
+    pub(super) fn left_until(&self, time: Time) -> Duration {
         let left = time.as_millis().saturating_sub(self.now().as_millis());
-        let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
-        now + left.min(LONGEST_SLEEP)
+        Duration::from_millis(u64::try_from(left).unwrap_or(0))
+    }
+
+    /// When to look whether this clock has come to `time`, for want of something that rings then.
+    pub(super) fn look_for(&self, time: Time) -> Instant {
+        Instant::now() + self.left_until(time).min(LOOK_AGAIN)
     }
 }
 
@@ -52,18 +64,9 @@ pub(super) async fn sleep_until(alarm: Option<Instant>) {
 }
 
 /// Time since some fixed instant.
-#[cfg(target_os = "linux")]
 fn passed() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let time = rustix::time::clock_gettime(PASSED);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn passed() -> Duration {
-    use std::sync::OnceLock;
-    use std::time::Instant;
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    FIRST.get_or_init(Instant::now).elapsed()
 }
 
 #[cfg(test)]
@@ -80,12 +83,12 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_rings_when_the_clock_has_come_that_far_and_not_before() {
+    fn the_time_left_is_never_less_than_nothing_and_the_clock_is_looked_at_again_before_long() {
         let clock = Clock::starting_at_least(Time::from_millis(0));
-        let deadline = Time::from_millis(clock.now().as_millis() + 20);
-        std::thread::sleep(clock.instant_of(deadline) - Instant::now());
-        assert!(clock.now() >= deadline);
-        assert!(clock.instant_of(Time::from_millis(i64::MAX)) > Instant::now());
-        assert!(clock.instant_of(Time::from_millis(i64::MIN)) <= Instant::now());
+        let now = clock.now();
+        assert!(clock.left_until(Time::from_millis(now.as_millis() + 3_600_000)) > Duration::from_mins(59));
+        assert_eq!(clock.left_until(Time::from_millis(i64::MIN)), Duration::ZERO);
+        assert!(clock.look_for(Time::from_millis(i64::MAX)) <= Instant::now() + LOOK_AGAIN);
+        assert!(clock.look_for(now) <= Instant::now());
     }
 }

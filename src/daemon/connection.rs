@@ -42,11 +42,14 @@ pub(super) async fn accept(listener: UnixListener, actor: mpsc::Sender<Message>,
                         drop(place);
                     });
                 } else {
-                    tracing::warn!("another user came to the socket and was turned away");
+                    let note = "Another user came to the socket, and was turned away.".to_owned();
+                    // Nobody listens any more when the daemon leaves.
+                    let _ = actor.send(Message::Noted(note)).await;
                 }
             }
             Err(error) => {
-                tracing::warn!("cannot accept a connection: {error}");
+                let note = format!("A connection could not be accepted ({error}): hooks had to wait.");
+                let _ = actor.send(Message::Noted(note)).await;
                 tokio::time::sleep(NO_ROOM).await;
             }
         }

@@ -39,6 +39,8 @@ pub(super) struct Core {
     /// Launch folders whose programs have their bodies: those in the journal have none.
     whole: BTreeSet<LaunchDir>,
     notes: Vec<String>,
+    /// Why the last entry is not on disk, in a whole sentence.
+    trouble: Option<String>,
 }
 
 impl Core {
@@ -46,7 +48,7 @@ impl Core {
         let Opened { journal, state, programs, notes } = opened;
         let tickets = state.sessions().flat_map(|session| session.tickets.iter().map(|ticket| ticket.id));
         let last_ticket = tickets.max().unwrap_or_default();
-        Self { state, programs, journal, random, last_ticket, whole: BTreeSet::new(), notes }
+        Self { state, programs, journal, random, last_ticket, whole: BTreeSet::new(), notes, trouble: None }
     }
 
     pub(super) fn state(&self) -> &State {
@@ -57,8 +59,17 @@ impl Core {
         &self.programs
     }
 
-    pub(super) fn notes(&self) -> &[String] {
-        &self.notes
+    /// What a person should know, in whole sentences: what has happened, and what is wrong now.
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.notes.iter().chain(&self.trouble).cloned().collect()
+    }
+
+    /// Something that a person should know has happened. Logged each time, and told in `status` from now on.
+    pub(super) fn note(&mut self, note: String) {
+        tracing::warn!("{note}");
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 
     /// Whether another daemon has taken over the journal.
@@ -114,31 +125,36 @@ impl Core {
             records.push((**record).clone());
             false
         });
-        let kept = match self.new_tickets(&effects) {
+        let outcome = match self.new_tickets(&effects) {
             Ok(tickets) => {
                 if let Some((last, _)) = tickets.last() {
                     self.last_ticket = *last;
                 }
-                match self.journal.commit(entry, Issued { tickets, records }, &self.state, &self.programs) {
-                    Ok(()) => Kept::Safely,
-                    Err(error) => {
-                        tracing::error!("cannot write the journal: {error}");
-                        Kept::No
-                    }
-                }
+                self.journal
+                    .commit(entry, Issued { tickets, records }, &self.state, &self.programs)
+                    .map_err(|error| format!("The journal cannot be written ({error}): no fork fires until it can."))
             }
-            Err(error) => {
-                tracing::error!("no randomness for a ticket: {error}");
-                Kept::No
-            }
+            Err(error) => Err(format!("There is no randomness for a ticket ({error}): no fork fires.")),
         };
+        let kept = match outcome {
+            Ok(()) => Kept::Safely,
+            Err(_) => Kept::No,
+        };
+        self.note_trouble(outcome.err());
         for note in self.journal.take_notes() {
-            tracing::warn!("{note}");
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
+            self.note(note);
         }
         Consequences { effects, kept }
+    }
+
+    /// Tells of trouble when it comes and when it goes, and not with every event in between.
+    fn note_trouble(&mut self, trouble: Option<String>) {
+        match &trouble {
+            Some(trouble) if self.trouble.is_none() => tracing::error!("{trouble}"),
+            None if self.trouble.is_some() => tracing::info!("the journal can be written again"),
+            _ => {}
+        }
+        self.trouble = trouble;
     }
 
     /// Instructions for the tickets that were just issued, in their order.

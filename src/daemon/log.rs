@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tracing::Level;
 use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -17,7 +18,7 @@ const LIMIT: u64 = 1024 * 1024;
 
 /// Begins to log to `path`.
 pub(super) fn start(path: &Path) -> io::Result<()> {
-    let writer = Mutex::new(LogFile::open(path)?);
+    let writer = Log(Mutex::new(LogFile::open(path)?));
     // An earlier one may have been left open to others. If it is none of ours, it is left alone.
     if older(path).exists() {
         let _ = files::open(&older(path), Access::Append);
@@ -35,6 +36,34 @@ fn older(path: &Path) -> PathBuf {
     let mut older = path.as_os_str().to_owned();
     older.push(".1");
     older.into()
+}
+
+/// The log, for whoever has a line for it. The daemon's only lock.
+#[derive(Debug)]
+struct Log(Mutex<LogFile>);
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Turn<'a>;
+
+    fn make_writer(&'a self) -> Turn<'a> {
+        // A panic while somebody had it costs that line, and must not take everybody's voice away: a file can always be
+        // written to again.
+        Turn(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Somebody's turn to write.
+#[derive(Debug)]
+struct Turn<'a>(MutexGuard<'a, LogFile>);
+
+impl Write for Turn<'_> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 #[derive(Debug)]
@@ -92,5 +121,22 @@ mod tests {
         assert!(fs::metadata(&path).unwrap().len() <= LIMIT);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_panic_while_somebody_writes_takes_nobodys_voice_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daemon.log");
+        let log = Log(Mutex::new(LogFile::open(&path).unwrap()));
+        let panicked = std::thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                let _turn = log.make_writer();
+                panic!("as ordered");
+            });
+            writing.join()
+        });
+        assert!(panicked.is_err() && log.0.is_poisoned());
+        log.make_writer().write_all(b"still here\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"still here\n");
     }
 }

@@ -7,6 +7,7 @@
 //! Between the engine's deadlines nothing wakes up in here: there is no periodic timer.
 
 mod actor;
+mod bell;
 mod clock;
 mod connection;
 mod core;
@@ -158,7 +159,7 @@ fn live<S: ProgramSource>(
 }
 
 /// Lets people in, and sees to the door when somebody says that nobody can be found at it. Returns when the seat is ours
-/// no longer.
+/// no longer, or nobody lets people in any more: a daemon that hears nobody must make room for one that does.
 async fn keep_door(
     seat: &mut Seat,
     listener: UnixListener,
@@ -169,7 +170,22 @@ async fn keep_door(
     // Ends with this, since a set of tasks takes them along.
     let mut accepting = JoinSet::new();
     accepting.spawn(connection::accept(listener, messages.clone(), room));
-    while poked.recv().await.is_some() {
+    loop {
+        tokio::select! {
+            known = poked.recv() => {
+                if known.is_none() {
+                    return std::future::pending().await;
+                }
+            }
+            Some(ended) = accepting.join_next() => match ended {
+                // It was sent away, since there is another.
+                Err(ended) if ended.is_cancelled() => continue,
+                _ => {
+                    tracing::error!("nobody is let in any more: leaving to a daemon that can");
+                    return;
+                }
+            },
+        }
         if !seat.claim().stands() {
             tracing::warn!("the lock was removed or replaced: leaving to whoever holds it now");
             return;
@@ -177,18 +193,16 @@ async fn keep_door(
         if seat.can_be_found() {
             continue;
         }
-        match seat.listen() {
+        let note = match seat.listen() {
             Ok((listener, note)) => {
-                tracing::warn!(
-                    "the socket was gone, and was made anew{}",
-                    note.map_or_else(String::new, |note| format!(". {note}"))
-                );
                 accepting.abort_all();
                 accepting.spawn(connection::accept(listener, messages.clone(), room));
+                format!("The socket was gone, and was made anew. {}", note.unwrap_or_default()).trim_end().to_owned()
             }
             // Those who are parked can still be woken.
-            Err(error) => tracing::error!("the socket is gone and cannot be made anew: {error}"),
-        }
+            Err(error) => format!("The socket is gone and cannot be made anew ({error})."),
+        };
+        // Nobody listens any more when the daemon leaves.
+        let _ = messages.send(Message::Noted(note)).await;
     }
-    std::future::pending::<()>().await;
 }

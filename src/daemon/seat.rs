@@ -12,7 +12,7 @@ use tokio::net::UnixListener;
 use crate::host::client::Connection;
 use crate::host::dirs::Home;
 use crate::host::files::{self, Access};
-use crate::host::holder::Holder;
+use crate::host::holder::{self, Holder};
 
 /// How long to wait for a seat whose holder is not to be found at its socket: it is leaving, or only just arriving.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -124,6 +124,7 @@ impl Seat {
     /// Opens the socket, in the base folder if it cannot be at its proper place, and says so. Its place is recorded in
     /// the lock, where clients find it.
     pub(super) fn listen(&mut self) -> io::Result<(UnixListener, Option<String>)> {
+        let deposed = listener(&self.home);
         let proper = self.home.socket().to_owned();
         let (listener, path, note) = match self.bind(&proper) {
             Ok(listener) => (listener, proper, None),
@@ -142,6 +143,10 @@ impl Seat {
         // In this order there is always a record to be read.
         self.lock.write_all_at(&record, 0)?;
         self.lock.set_len(record.len() as u64)?;
+        // Whoever was there has lost the seat without having noticed: its lock was removed, and its journal perhaps.
+        if let Some(deposed) = deposed.filter(|pid| *pid != std::process::id()) {
+            holder::poke(deposed);
+        }
         Ok((listener, note))
     }
 
@@ -198,6 +203,11 @@ impl Drop for Seat {
 /// Whether a daemon answers at its socket.
 fn is_held(home: &Home) -> bool {
     Connection::to_daemon_of(home, Instant::now() + LOOK_AGAIN).is_ok()
+}
+
+/// The process of the daemon that answers at its socket, where the system tells.
+fn listener(home: &Home) -> Option<u32> {
+    Connection::to_daemon_of(home, Instant::now() + LOOK_AGAIN).ok()?.server()
 }
 
 /// Raises the limit of open files as far as the system allows, and returns how many connections fit into it: each

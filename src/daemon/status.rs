@@ -13,14 +13,8 @@ use super::core::Core;
 const WAKES: usize = 5;
 
 /// How things stand; with `only`, as far as that fork is concerned.
-pub(super) fn of(core: &Core, since: Time, now: Time, only: Option<&ForkName>) -> Status {
-    let daemon = DaemonStatus {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        pid: std::process::id(),
-        since,
-        now,
-        notes: core.notes().to_vec(),
-    };
+pub(super) fn of(core: &Core, daemon: DaemonStatus, only: Option<&ForkName>) -> Status {
+    let now = daemon.now;
     let mut sessions: Vec<SessionStatus> = core
         .state()
         .sessions()

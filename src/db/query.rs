@@ -4,8 +4,9 @@
 //! compiles that one file, and links nothing.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use salsa::Setter as _;
 
@@ -17,9 +18,9 @@ use crate::project::FileSystem;
 /// What queries may ask of the world outside of the database.
 #[salsa::db]
 pub(super) trait Db: salsa::Database {
-    /// Whether there is something at a path. The database does not notice when that changes: whoever looks at the disk
-    /// again sets the scope again.
-    fn exists(&self, path: &Path) -> bool;
+    /// Whether there was something at a path when it was first asked for since the last look at the disk. The database
+    /// does not notice when that changes: whoever looks again sets the scope again.
+    fn existed(&self, path: &Path) -> bool;
 }
 
 #[salsa::db]
@@ -27,6 +28,7 @@ pub(super) trait Db: salsa::Database {
 pub(super) struct Database {
     storage: salsa::Storage<Self>,
     fs: Arc<dyn FileSystem>,
+    existed: Arc<Mutex<HashMap<OsString, bool>>>,
 }
 
 #[salsa::db]
@@ -34,8 +36,15 @@ impl salsa::Database for Database {}
 
 #[salsa::db]
 impl Db for Database {
-    fn exists(&self, path: &Path) -> bool {
-        self.fs.metadata(path).is_ok()
+    fn existed(&self, path: &Path) -> bool {
+        let mut known = self.existed.lock().unwrap_or_else(PoisonError::into_inner);
+        // By its bytes: to hash a path part by part takes half as long as to ask the disk.
+        if let Some(answer) = known.get(path.as_os_str()) {
+            return *answer;
+        }
+        let answer = self.exists(path);
+        known.insert(path.as_os_str().to_owned(), answer);
+        answer
     }
 }
 
@@ -50,7 +59,17 @@ impl Database {
                 }
             }) as Box<dyn Fn(salsa::Event) + Send + Sync>
         });
-        Self { storage: salsa::Storage::new(callback), fs }
+        Self { storage: salsa::Storage::new(callback), fs, existed: Arc::default() }
+    }
+
+    /// Whether there is something at a path, now.
+    pub(super) fn exists(&self, path: &Path) -> bool {
+        self.fs.metadata(path).is_ok()
+    }
+
+    /// Asks the disk again from now on; snapshots that there are keep their answers.
+    pub(super) fn look_again(&mut self) {
+        self.existed = Arc::default();
     }
 }
 
@@ -170,7 +189,7 @@ pub(super) fn link(
         layers,
         folders: scope.folders(db).clone(),
         root: scope.root(db).as_path(),
-        exists: &|path| db.exists(path),
+        exists: &|path| db.existed(path),
         purpose: scope.purpose(db),
     });
     (config, linked)

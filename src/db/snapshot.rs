@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::query::{Compiled, Database, Db as _, ForkInput, ScopeInput, compiled, compiled_config, link, linked};
+use super::query::{Compiled, Database, ForkInput, ScopeInput, compiled, compiled_config, link, linked};
 use super::{Linkage, Loaded};
 use crate::compile::{self, CompiledConfig, CompiledFile, ConfigLayer, Contents, Linked, Placed};
 use crate::diagnostic::Diagnostic;

@@ -13,11 +13,16 @@ struct Watched {
     read: Mutex<Vec<PathBuf>>,
     /// The name of a file that every folder lists and none has: it went between being listed and being read.
     vanished: Option<&'static str>,
+    looked_at: Mutex<Vec<PathBuf>>,
 }
 
 impl Watched {
     fn write(&self, path: &str, text: &str) {
         self.files.lock().unwrap().write(path, text);
+    }
+
+    fn take_looks(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut *self.looked_at.lock().unwrap())
     }
 
     fn take_read(&self) -> usize {
@@ -32,6 +37,7 @@ impl FileSystem for Watched {
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.looked_at.lock().unwrap().push(path.to_path_buf());
         self.files.lock().unwrap().metadata(path)
     }
 
@@ -112,6 +118,29 @@ fn a_text_that_is_not_saved_stands_in_for_the_one_on_disk() {
     assert_eq!(load(&mut workspace).diagnostics.len(), 1);
     workspace.set_overlay(path, None);
     assert_eq!(load(&mut workspace).diagnostics.len(), 0);
+}
+
+#[test]
+fn between_two_looks_the_disk_is_asked_once_for_a_file_that_is_named() {
+    let named = "---\nfork: true\n---\nRead [it](GUIDE.md).\n";
+    let files = Arc::new(Watched::default());
+    for fork in ["a", "b", "c"] {
+        files.write(&format!("/p/.autofork/forks/{fork}.md"), named);
+    }
+    files.write("/p/GUIDE.md", "");
+    let mut workspace = Workspace::new(files.clone());
+    let (launch, user) = (LaunchDir::new("/p"), UserDirs::new(None, Some("/home".into()), None));
+    let scope = workspace.look(&launch, &user);
+    let found = |workspace: &Workspace| workspace.snapshot().linkage(&scope).linked.diagnostics.len();
+    assert_eq!(found(&workspace), 0);
+    let asked = files.take_looks().into_iter().filter(|path| path.ends_with("GUIDE.md"));
+    assert_eq!(asked.collect::<Vec<_>>(), ["/p/.autofork/forks/GUIDE.md", "/p/GUIDE.md"].map(PathBuf::from));
+
+    let other = named.replace("fork: true", "fork: true\nx: 1").into();
+    workspace.set_overlay(Path::new("/p/.autofork/forks/a.md"), Some(other));
+    files.files.lock().unwrap().remove(Path::new("/p/GUIDE.md"));
+    assert_eq!((found(&workspace), files.take_looks()), (1, Vec::new()), "an edit looks at no disk");
+    assert_eq!(load(&mut workspace).diagnostics.len(), 4, "the next look finds it gone");
 }
 
 #[test]

@@ -21,11 +21,11 @@ use super::protocol::{Hello, MAX_FRAME, MAX_REPLY, PROTOCOL, Reply, Request, SHU
 /// How long to wait before looking again whether a daemon is there.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
+/// The longest such wait where many may be looking at once.
+const LONGEST_REST: Duration = Duration::from_millis(32);
+
 /// How long a daemon is given to show itself at its socket after it was poked.
 const SHOWING: Duration = Duration::from_secs(1);
-
-/// How long one that was poked is given before it is poked again.
-const POKE_AGAIN: Duration = Duration::from_millis(100);
 
 /// How long an older daemon is given to leave.
 const RETIREMENT: Duration = Duration::from_secs(1);
@@ -140,7 +140,8 @@ impl<'a> Client<'a> {
                 connection.receive(Some(Instant::now() + patience.reply))
             });
             match &outcome {
-                Err(ClientError::Broken(_)) => {}
+                // It died under this hook and perhaps many others, and the first to start another is enough.
+                Err(ClientError::Broken(_)) => thread::sleep(stagger(LONGEST_REST)),
                 Err(ClientError::Outdated(_)) if absence == Absence::Start => self.retire(until),
                 _ => break,
             }
@@ -154,33 +155,22 @@ impl<'a> Client<'a> {
     /// Connects to the daemon, waiting `until` then at the most if one has to be started first.
     pub fn connect(&mut self, absence: Absence, until: Instant) -> Result<Connection, ClientError> {
         match absence {
-            Absence::Start => {}
             Absence::Accept => return self.find(until),
-            Absence::StartIfKilled => match self.find(until) {
-                Err(ClientError::Absent) if self.home.has_socket_left() => {}
-                outcome => return outcome,
-            },
+            Absence::StartIfKilled if !self.home.has_socket_left() => return Err(ClientError::Absent),
+            Absence::Start | Absence::StartIfKilled => {}
         }
         let mut started = false;
-        let mut poke_at = Instant::now();
+        let mut rest = LOOK_AGAIN;
         loop {
             match Connection::to_daemon_of(self.home, until) {
                 Err(ClientError::Absent) => {}
                 outcome => return outcome,
             }
-            match (self.launcher.look(), Holder::of(self.home)) {
-                (Launched::Failed, _) if started => return Err(ClientError::CannotStart),
-                (Launched::Running, _) => {}
-                (Launched::None, _) if started => {}
-                // It is on its way in or out, or has lost its socket. Another one could only wait for it too, and
-                // hundreds of hooks may be looking for it at once.
-                (_, Some(holder)) => {
-                    if Instant::now() >= poke_at {
-                        holder.poke();
-                        poke_at = Instant::now() + POKE_AGAIN;
-                    }
-                }
-                (Launched::None | Launched::Failed, None) => {
+            match self.launcher.look() {
+                Launched::Failed if started => return Err(ClientError::CannotStart),
+                Launched::Running => {}
+                Launched::None if started => {}
+                Launched::None | Launched::Failed => {
                     self.launcher.start().map_err(|_| ClientError::CannotStart)?;
                     started = true;
                 }
@@ -188,7 +178,9 @@ impl<'a> Client<'a> {
             if Instant::now() >= until {
                 return Err(ClientError::Absent);
             }
-            thread::sleep(LOOK_AGAIN);
+            // Longer and longer: many may be looking, and would keep the daemon from coming up.
+            thread::sleep(rest);
+            rest = (rest * 2).min(LONGEST_REST);
         }
     }
 
@@ -228,6 +220,11 @@ impl<'a> Client<'a> {
     }
 }
 
+/// A part of that time that differs from process to process, for those who would all do the same at once.
+pub fn stagger(most: Duration) -> Duration {
+    most * (std::process::id() % 64) / 64
+}
+
 /// A connection to the daemon.
 #[derive(Debug)]
 pub struct Connection {
@@ -255,6 +252,11 @@ impl Connection {
             },
             outcome => outcome,
         }
+    }
+
+    /// The process that listens, where the system tells.
+    pub fn server(&self) -> Option<u32> {
+        server(&self.stream)
     }
 
     fn open(path: &Path, until: Instant) -> Result<Self, ClientError> {
@@ -367,6 +369,17 @@ fn socket() -> rustix::io::Result<rustix::fd::OwnedFd> {
 #[cfg(target_os = "linux")]
 fn is_ours(stream: &UnixStream, _: &Path) -> bool {
     rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+#[cfg(target_os = "linux")]
+fn server(stream: &UnixStream) -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn server(_: &UnixStream) -> Option<u32> {
+    None
 }
 
 /// Elsewhere by the socket's owner: only its folder's owner could have put it there, and that is a folder of ours.

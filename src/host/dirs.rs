@@ -160,12 +160,23 @@ impl Home {
         Some(recorded)
     }
 
+    /// The folder that would have to be written to and cannot be: the base folder or, where that is still to be made, the
+    /// nearest one above it.
+    pub fn unwritable(&self) -> Option<&Path> {
+        let there = self.base.ancestors().find(|folder| fs::symlink_metadata(folder).is_ok())?;
+        let wanted = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        rustix::fs::access(there, wanted).is_err().then_some(there)
+    }
+
     /// What keeps a daemon from being started here, if that shows from outside.
     pub fn obstacle(&self) -> Option<String> {
         if let Ok(base) = fs::metadata(&self.base)
             && !is_our_folder(&base)
         {
             return Some(format!("{} is not a folder of yours", self.base.display()));
+        }
+        if let Some(folder) = self.unwritable() {
+            return Some(format!("{} cannot be written to", folder.display()));
         }
         for path in [self.lock(), self.journal()] {
             if let Some(error) = files::obstacle(&path) {

@@ -162,6 +162,38 @@ fn the_end_of_a_client_ends_its_session_even_in_the_middle_of_a_turn() {
 }
 
 #[test]
+fn a_hook_that_outlives_its_client_is_let_go_and_one_that_dies_before_its_client_ends_nothing() {
+    let stage = stage(&[("journal", "1h")]);
+    let mut command = std::process::Command::new("sleep");
+    let (player, ()) = stage.start(command.arg("60"), |_| ()).unwrap();
+    let mut client = FakeClient::new(&stage, "s").with_pid(player.pid());
+    client.start().unwrap();
+    // The client ends a hook at its time limit.
+    let hook = turn(&mut client);
+    wait_for("the parked hook", || status(&stage)["sessions"][0]["standing"]["parked"].is_object());
+    stage.signal(hook.player(), rustix::process::Signal::TERM);
+    wait_for("its loss", || status(&stage)["sessions"][0]["standing"]["unparked"].is_object());
+    let hook = turn(&mut client);
+    wait_for("the next one", || status(&stage)["sessions"][0]["standing"]["parked"].is_object());
+    // And now it is killed itself, and its hook stays behind.
+    stage.signal(player, rustix::process::Signal::KILL);
+    assert_eq!(client.await_stop(hook, PATIENCE).unwrap().unwrap(), silent());
+    assert_eq!(status(&stage)["sessions"], serde_json::json!([]));
+}
+
+#[test]
+fn a_session_that_a_client_begins_in_place_of_another_ends_that() {
+    let stage = stage(&[("journal", "1h")]);
+    let mut phantom = FakeClient::new(&stage, "phantom");
+    phantom.start().unwrap();
+    let mut real = FakeClient::new(&stage, "real");
+    real.start().unwrap();
+    let told = status(&stage);
+    let sessions = told["sessions"].as_array().unwrap();
+    assert_eq!(sessions.iter().map(|session| &session["session"]).collect::<Vec<_>>(), ["real"], "{told}");
+}
+
+#[test]
 fn a_socket_in_the_logins_own_folder_is_found_from_another_login_too() {
     let stage = stage(&[]);
     let login = stage.root().join("run");

@@ -87,6 +87,21 @@ fn a_daemon_whose_lock_and_socket_were_removed_leaves_to_the_next_and_nothing_fi
 }
 
 #[test]
+fn a_daemon_whose_lock_and_journal_were_removed_leaves_as_soon_as_there_is_another() {
+    let stage = stage(&[("journal", "1h")]);
+    let (_client, hook) = parked(&stage, "s");
+    let first = daemon_pid(&stage).unwrap();
+    for name in ["daemon.lock", "journal.db", "journal.db-wal", "journal.db-shm"] {
+        fs::remove_file(stage.home().join(name)).unwrap();
+    }
+    let second = start_daemon(&stage);
+    wait_for("the end of the first, to which nothing happens", || !is_alive(first));
+    wait_for("the hook, parked at the second", || is_parked(&stage));
+    assert_eq!(stage.ended(hook.player()).unwrap(), None);
+    assert_eq!(daemon_pid(&stage).unwrap().as_raw_nonzero().get().cast_unsigned(), second.pid());
+}
+
+#[test]
 fn a_daemon_whose_lock_was_removed_sends_no_wake_and_the_next_one_does() {
     let stage = stage(&[("journal", "1s")]);
     let (mut client, hook) = parked(&stage, "s");

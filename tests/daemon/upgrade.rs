@@ -140,3 +140,23 @@ fn an_update_in_another_place_retires_the_older_daemon_and_hooks_of_the_older_pr
     let before = pauses(&stage, &older);
     all_park_at_the_newer_one(&stage, hooks, Path::new(NEWER), &before);
 }
+
+#[test]
+fn an_older_program_does_not_fight_a_newer_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, _) = older_stage(&folder);
+    let newer = command(&stage, Path::new(NEWER), &["daemon"]);
+    let (daemon, ()) = stage.start(&mut { newer }, |_| ()).unwrap();
+    wait_for("the daemon", || Wire::open(&stage).is_some());
+    // Hooks and commands of the older program are served as ever, and none sends it away.
+    let mut client = FakeClient::new(&stage, "s");
+    client.start().unwrap();
+    let hook = turn(&mut client);
+    wait_for("the parked hook", || pauses(&stage, Path::new(NEWER)).len() == 1);
+    assert_eq!(pauses(&stage, stage.command(&[]).get_program().as_ref()).len(), 1, "the older one can ask too");
+    client.prompt("Go on.").unwrap();
+    assert_eq!(client.await_stop(hook, PATIENCE).unwrap().unwrap(), silent());
+    assert_eq!(stage.ended(daemon).unwrap(), None);
+    let log = fs::read_to_string(stage.home().join("daemon.log")).unwrap();
+    assert_eq!(log.matches("started").count(), 1, "{log}");
+}

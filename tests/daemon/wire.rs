@@ -66,6 +66,67 @@ fn the_shutdown_frame_sends_it_away_and_parked_hooks_find_the_next() {
     wait_for("the parked hook", || status(&stage)["sessions"][0]["standing"]["parked"].is_object());
 }
 
+#[test]
+fn what_a_hook_had_to_tell_is_heard_even_if_it_has_gone_before_it_was_greeted() {
+    let stage = stage(&[]);
+    let daemon = start_daemon(&stage);
+    stage.signal(daemon, rustix::process::Signal::STOP);
+    for number in 0..20 {
+        let mut wire = Wire::open(&stage).unwrap();
+        wire.say(&json!({ "protocol": 1, "version": env!("CARGO_PKG_VERSION") }));
+        let started = json!({ "started": { "source": "startup", "window": "none" } });
+        wire.say(&json!({ "fact": { "origin": origin(&stage, &format!("s{number}")), "fact": started } }));
+    }
+    stage.signal(daemon, rustix::process::Signal::CONT);
+    wait_for("all sessions", || status(&stage)["sessions"].as_array().unwrap().len() == 20);
+    assert_eq!(stage.ended(daemon).unwrap(), None);
+}
+
+#[test]
+fn the_longest_body_there_can_be_comes_through_and_a_long_description_comes_short() {
+    let stage = stage(&[]);
+    // JSON writes each of these with six bytes.
+    let body = "\u{1}".repeat(1_000_000);
+    let description = "wordy ".repeat(1000);
+    let text = format!("---\nfork: true\ndescription: {description}\nrun_on:\n  - idle: 0s\n---\n{body}");
+    fs::write(stage.project().join(".autofork/forks/long.md"), text).unwrap();
+    let mut client = FakeClient::new(&stage, "s");
+    let hook = turn(&mut client);
+    let wake = await_wake(&client, hook);
+    assert!(wake.len() < 2000, "{} bytes", wake.len());
+    let allowed = client.ask_about(&client.calls_asked_for(&wake)[0]).unwrap();
+    assert!(allowed.stdout.len() > 6_000_000);
+    let answer: serde_json::Value = serde_json::from_str(&allowed.stdout).unwrap();
+    let prompt = answer["hookSpecificOutput"]["updatedInput"]["prompt"].as_str().unwrap();
+    assert!(prompt.contains(&body), "verbatim");
+}
+
+#[test]
+fn many_notifications_in_one_prompt_end_many_runs() {
+    let names: Vec<String> = (0..8).map(|number| format!("fork-{number}")).collect();
+    let forks: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "0s")).collect();
+    let stage = stage(&forks);
+    let mut client = FakeClient::new(&stage, "s");
+    let hook = turn(&mut client);
+    let wake = await_wake(&client, hook);
+    client.prompt_with_wake(&wake).unwrap();
+    let mut notices = Vec::new();
+    for (number, call) in client.calls_asked_for(&wake).iter().enumerate() {
+        assert!(client.ask_about(call).unwrap().stdout.contains("The body of"));
+        client.launch(call, &format!("agent-{number}")).unwrap();
+        notices.push(format!(
+            "<task-notification>\n<task-id>agent-{number}</task-id>\n<status>completed</status>\n\
+             <summary>Agent finished</summary>\n<result>Report {number}.</result>\n</task-notification>"
+        ));
+    }
+    client.prompt(&notices.join("\n")).unwrap();
+    let told = status(&stage);
+    let runs = told["sessions"][0]["wakes"][0]["runs"].as_array().unwrap();
+    let mut reports: Vec<&str> = runs.iter().map(|run| run["state"]["ended"]["report"].as_str().unwrap()).collect();
+    reports.sort_unstable();
+    assert_eq!(reports, (0..8).map(|number| format!("Report {number}.")).collect::<Vec<_>>());
+}
+
 /// Plays a daemon of another version: answers every hello with `hello`, until it is told to leave. Returns whether it
 /// was.
 fn impostor(stage: &autofork::sim::Stage, hello: serde_json::Value) -> std::thread::JoinHandle<bool> {

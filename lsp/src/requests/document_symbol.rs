@@ -6,6 +6,7 @@ use gen_lsp_types as lsp;
 
 use super::Refusal;
 use super::folding_range::headings;
+use super::settings;
 use crate::view::{Content, File, View};
 
 /// The request.
@@ -65,13 +66,12 @@ fn in_fork(file: &File<'_>, fork: &autofork::compile::ForkFile) -> Vec<lsp::Docu
 fn in_config(file: &File<'_>) -> Vec<lsp::DocumentSymbol> {
     let text = file.text.as_str();
     let mut found: Vec<lsp::DocumentSymbol> = Vec::new();
-    for line in envelope::lines(text, Span::new(0, text.len())) {
-        let words = line.of(text).trim();
-        if let Some(name) = words.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            let table = symbol(file, name, lsp::SymbolKind::Module, line, line);
+    for line in settings::lines(text) {
+        if let Some((name, words)) = settings::header(text, line) {
+            let table = symbol(file, name, lsp::SymbolKind::Module, line, words);
             found.push(lsp::DocumentSymbol { children: Some(Vec::new()), ..table });
-        } else if let Some((key, _)) = words.split_once('=').filter(|(key, _)| !key.starts_with('#')) {
-            let key = symbol(file, key.trim().trim_matches(['"', '\'']), lsp::SymbolKind::Property, line, line);
+        } else if let Some((key, words)) = settings::setting(text, line) {
+            let key = symbol(file, key, lsp::SymbolKind::Property, line, words);
             match found.last_mut().filter(|last| last.children.is_some()) {
                 Some(table) => {
                     table.range.end = key.range.end;

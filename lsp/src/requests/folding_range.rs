@@ -4,7 +4,7 @@ use autofork::syntax::envelope;
 use autofork::text::Span;
 use gen_lsp_types as lsp;
 
-use super::Refusal;
+use super::{Refusal, settings};
 use crate::view::{Content, View};
 
 /// The request.
@@ -26,8 +26,8 @@ pub(crate) fn folding_range(
             spans.extend(headings(text, fork.body()).into_iter().map(|heading| heading.section));
         }
         Content::Config(_) => {
-            let lines = envelope::lines(text, Span::new(0, text.len()));
-            let tables: Vec<usize> = lines.filter(|line| line.of(text).starts_with('[')).map(Span::start).collect();
+            let tables = settings::lines(text).filter(|line| settings::header(text, *line).is_some());
+            let tables: Vec<usize> = tables.map(Span::start).collect();
             let ends = tables.iter().skip(1).copied().chain([text.len()]);
             spans.extend(tables.iter().zip(ends).map(|(start, end)| trimmed(text, Span::new(*start, end))));
         }

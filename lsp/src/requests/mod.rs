@@ -19,6 +19,7 @@ pub(crate) mod references;
 pub(crate) mod rename;
 pub(crate) mod selection_range;
 pub(crate) mod semantic_tokens;
+pub(crate) mod settings;
 pub(crate) mod target;
 pub(crate) mod words;
 pub(crate) mod workspace_symbol;

@@ -132,9 +132,12 @@ fn moved(path: &Path, new: &ForkName) -> (PathBuf, PathBuf) {
 /// A name that is fine for a file and needs no escaping anywhere.
 fn check_name(name: &ForkName) -> Result<(), Refusal> {
     let text = name.as_str();
-    let bad = text.is_empty()
-        || text.starts_with('.')
-        || text == "FORK"
+    match text {
+        "" => return Err(Refusal::new("a fork needs a name")),
+        "FORK" => return Err(Refusal::new("a file FORK.md goes by the name of its folder, so `FORK` names no fork")),
+        _ => {}
+    }
+    let bad = text.starts_with('.')
         || text.len() > 200
         || text.contains(['/', '\\', ',', '"', '\'', '`'])
         || text.contains(char::is_control)

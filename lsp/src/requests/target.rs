@@ -6,6 +6,7 @@ use autofork::ir::{ForkName, Tag};
 use autofork::syntax::{envelope, suppression};
 use autofork::text::Span;
 
+use super::settings;
 use crate::view::{Content, File};
 
 /// Something that there is something to say about.
@@ -113,39 +114,13 @@ fn suppressed_rule<'a>(text: &str, offset: usize) -> Option<Target<'a>> {
 
 fn in_config(text: &str, offset: usize) -> Option<Target<'_>> {
     let line = line_around(text, offset);
-    if let Some((table, span)) = header(text, line) {
+    if let Some((table, span)) = settings::header(text, line) {
         return touches(span, offset).then_some(Target::Setting(None, table, span));
     }
-    let table = table_at(text, line.start());
-    let (key, span) = setting(text, line)?;
+    let table = settings::table_at(text, line.start());
+    let (key, span) = settings::setting(text, line)?;
     if let Some(rule) = rules::find(key).filter(|_| table == Some("lint") && touches(span, offset)) {
         return Some(Target::Rule(rule, span));
     }
     Some(Target::Setting(table, key, span))
-}
-
-/// The table that a line of a configuration lies in.
-pub(crate) fn table_at(text: &str, offset: usize) -> Option<&str> {
-    let lines = envelope::lines(text, Span::new(0, offset));
-    lines.filter_map(|line| header(text, line)).last().map(|(table, _)| table)
-}
-
-fn header(text: &str, line: Span) -> Option<(&str, Span)> {
-    let words = line.of(text);
-    let lead = words.len() - words.trim_start().len();
-    let inner = words.trim_start().strip_prefix('[')?;
-    let name = inner[..inner.find(']')?].trim();
-    let at = words[lead..].find(name)? + lead;
-    Some((name, Span::new(line.start() + at, line.start() + at + name.len())))
-}
-
-fn setting(text: &str, line: Span) -> Option<(&str, Span)> {
-    let words = line.of(text);
-    let key = words[..words.find('=')?].trim();
-    if key.is_empty() || key.starts_with('#') {
-        return None;
-    }
-    let at = words.find(key)?;
-    let key = key.trim_matches(['"', '\'']);
-    Some((key, Span::new(line.start() + at, line.start() + at + key.len())))
 }

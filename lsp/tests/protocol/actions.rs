@@ -35,9 +35,8 @@ pub(crate) fn edited(text: &str, path: &Path, edit: &Value) -> String {
 
 pub(crate) fn apply(text: &str, edits: &[&Value]) -> String {
     let offset = |place: &Value| {
-        let line = usize::try_from(place["line"].as_u64().unwrap()).unwrap();
-        let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-        start + usize::try_from(place["character"].as_u64().unwrap()).unwrap()
+        let place = serde_json::from_value(place.clone()).expect("a position");
+        autofork_lsp::position::Encoding::Utf8.offset_in(text, place)
     };
     let mut result = text.to_owned();
     for edit in edits.iter().rev() {

@@ -10,12 +10,17 @@ use autofork::ir::LaunchDir;
 use autofork::project::{Memory, UserDirs};
 use autofork::text::{Source, Sources, Span};
 use autofork_lsp::uri;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, pulling};
+use crate::actions::edited;
+use crate::client::{Client, able, fork, memory, pulling};
+use documents::document;
 
 #[path = "../../../tests/support/cases.rs"]
 mod data;
+#[path = "../../../tests/support/documents.rs"]
+mod documents;
 
 const PROJECT: &str = "/home/me/project";
 
@@ -191,6 +196,78 @@ fn everything_is_mended_as_check_does_it() {
         }
     }
     assert!(compared > 10, "{compared} files had something to mend");
+}
+
+/// Makes every fix and every suppression that a text is offered, each by itself, and holds each to its word. How many
+/// there were of both.
+fn make_all(client: &mut Client, path: &Path, text: &str) -> Result<(usize, usize), String> {
+    // Mending one thing may bring to light another of its kind, so what is counted is the very same words.
+    let words = |found: &Value| (found["code"].to_string(), found["message"].to_string());
+    let look = |client: &mut Client| client.found(path).iter().map(words).collect::<Vec<_>>();
+    let before = look(client);
+    let end = json!({ "line": u32::MAX, "character": 0 });
+    let params = json!({
+        "textDocument": { "uri": uri::of_path(path) },
+        "range": { "start": { "line": 0, "character": 0 }, "end": end },
+        "context": { "diagnostics": [], "only": ["quickfix"] },
+    });
+    let actions = client.request("textDocument/codeAction", params).expect("an answer");
+    let (mut fixed, mut allowed) = (0, 0);
+    for action in actions.as_array().into_iter().flatten() {
+        let name = action["title"].as_str().expect("a title");
+        let about = words(&action["diagnostics"][0]);
+        let made = edited(text, path, &action["edit"]);
+        client.change(path, &made);
+        let after = look(client);
+        let count = |found: &[(String, String)]| found.iter().filter(|found| **found == about).count();
+        let idle =
+            |found: &[(String, String)]| found.iter().filter(|(rule, _)| rule.contains("unused-suppression")).count();
+        if idle(&after) > idle(&before) || count(&after) >= count(&before) {
+            return Err(format!("{name}: {before:?}, then {after:?}\n{text:?}\n{made:?}"));
+        }
+        *if name.starts_with("Allow ") { &mut allowed } else { &mut fixed } += 1;
+    }
+    client.change(path, text);
+    client.rules(path);
+    Ok((fixed, allowed))
+}
+
+#[test]
+fn what_is_allowed_or_mended_is_found_no_more() {
+    let (mut fixed, mut allowed) = (0, 0);
+    for (title, files, paths) in projects() {
+        for path in &paths {
+            let bytes = autofork::project::FileSystem::read(&files, path, usize::MAX).expect("a file");
+            let Some(text) = String::from_utf8(bytes).ok().filter(|text| text.len() < 10_000) else { continue };
+            let mut client = Client::in_memory(Arc::new(files.clone()), user()).reads_all();
+            client.initialize(&in_bytes(), &[Path::new(PROJECT)]);
+            client.open(path, &text);
+            let (here, suppressions) =
+                make_all(&mut client, path, &text).unwrap_or_else(|why| panic!("{title}: {why}"));
+            fixed += here;
+            allowed += suppressions;
+        }
+    }
+    assert!(fixed > 30 && allowed > 50, "{fixed} fixed, {allowed} allowed");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn that_is_so_whatever_is_written(text in document()) {
+        let mut client = Client::in_memory(memory(&[]), user()).reads_all();
+        client.initialize(&in_bytes(), &[Path::new("/p")]);
+        client.open(&fork("a.md"), &text);
+        prop_assert_eq!(make_all(&mut client, &fork("a.md"), &text).err(), None);
+    }
+}
+
+/// Capabilities of a client that counts in bytes, as these tests do.
+fn in_bytes() -> Value {
+    let mut able = able();
+    able["general"]["positionEncodings"] = json!(["utf-8"]);
+    able
 }
 
 /// Requests about one place.

@@ -31,6 +31,8 @@ pub(crate) struct Client {
     unread: BTreeSet<PathBuf>,
     /// Requests of the server's, by method.
     pub(crate) asked: Vec<String>,
+    /// The patterns of the files that the server asked to be told of.
+    pub(crate) watching: Vec<Value>,
     /// Messages for people.
     logged: Vec<String>,
     reads_all: bool,
@@ -110,6 +112,7 @@ impl Client {
             seen: BTreeMap::new(),
             unread: BTreeSet::new(),
             asked: Vec::new(),
+            watching: Vec::new(),
             logged: Vec::new(),
             reads_all: false,
             over: false,
@@ -208,6 +211,9 @@ impl Client {
             }
             Message::Notification(note) => panic!("nobody expects {}", note.method),
             Message::Request(request) => {
+                let watchers = request.params.pointer("/registrations/0/registerOptions/watchers");
+                let watchers = watchers.and_then(Value::as_array).into_iter().flatten();
+                self.watching.extend(watchers.map(|watcher| watcher["globPattern"].clone()));
                 self.asked.push(request.method);
                 // A server that has ended does not mind.
                 let _ = self.sender.send(Response::new_ok(request.id, Value::Null).into());

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use autofork_lsp::{Options, uri};
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, fork, memory, pulling, started, user};
+use crate::client::{Client, able, fork, memory, project, pulling, started, user};
+use crate::disk::Disk;
 
 const CLEAN: &str = "---\nfork: true\n---\nTidy.\n";
 
@@ -92,6 +93,20 @@ fn files_that_change_on_disk_are_noticed() {
 }
 
 #[test]
+fn a_companion_note_that_comes_or_goes_is_noticed() {
+    let disk = Arc::new(Disk::new(project(&[("a.md", "---\nfork: true\n---\nRead [it](NOTES.md).\n")])));
+    let mut client = Client::in_memory(disk.clone(), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    assert_eq!(client.rules(&fork("a.md")), ["missing-companion"]);
+    disk.write(Path::new("/p/NOTES.md"), b"");
+    client.watched(&[Path::new("/p/NOTES.md")]);
+    assert!(client.rules(&fork("a.md")).is_empty());
+    disk.remove(Path::new("/p/NOTES.md"));
+    client.watched(&[Path::new("/p/NOTES.md")]);
+    assert_eq!(client.rules(&fork("a.md")), ["missing-companion"]);
+}
+
+#[test]
 fn unused_things_are_tagged_as_such() {
     let mut client = started(&[("a.md", "---\nfork: true\nmodel: x\n---\nTidy.\n")]);
     let found = client.found(&fork("a.md"));
@@ -158,9 +173,10 @@ fn a_client_that_asks_is_told_when_other_files_are_affected() {
     client.change(&fork("b.md"), "---\nfork: true\nx: 1\n---\nTidy.\n");
     client.settle();
     assert!(client.asked.is_empty(), "it asks about what it edits by itself");
-    client.change(&fork("b.md"), "---\nfork: false\n---\nTidy.\n");
+    client.change(&fork("b.md"), "---\nfork: true\nafter: [a]\n---\nTidy.\n");
     client.settle();
-    assert_eq!(client.asked.is_empty(), client.about("textDocument/diagnostic", &fork("a.md"))["items"] == json!([]));
+    assert_eq!(client.asked, ["workspace/diagnostic/refresh"], "the cycle is shown in the other file");
+    assert_eq!(client.about("textDocument/diagnostic", &fork("a.md"))["items"][0]["code"], "dependency-cycle");
 }
 
 #[test]

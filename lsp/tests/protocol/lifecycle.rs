@@ -89,6 +89,13 @@ fn the_client_is_asked_to_watch_files_if_it_can() {
     let mut client = started(&[]);
     client.settle();
     assert_eq!(client.asked, ["client/registerCapability"]);
+    assert_eq!(client.watching, [json!("**/.autofork/**"), json!("**/*.md"), json!("/home/.autofork/**")]);
+    let mut far = Client::in_memory(memory(&[]), user());
+    let mut capabilities = able();
+    capabilities["workspace"]["didChangeWatchedFiles"]["relativePatternSupport"] = json!(true);
+    far.initialize(&capabilities, &[Path::new("/p")]);
+    far.settle();
+    assert_eq!(far.watching[2], json!({ "baseUri": "file:///home/.autofork", "pattern": "**" }));
     let mut quiet = Client::in_memory(memory(&[]), user());
     quiet.initialize(&json!({}), &[Path::new("/p")]);
     quiet.settle();

@@ -45,6 +45,28 @@ fn ten_thousand_edits_in_a_burst_end_with_the_right_diagnostics() {
 }
 
 #[test]
+fn a_folder_and_a_link_to_it_are_open_together() {
+    let home = tempfile::tempdir().unwrap();
+    let (project, link) = (home.path().join("p"), home.path().join("q"));
+    let in_project = project.join(".autofork/forks/a.md");
+    std::fs::create_dir_all(in_project.parent().unwrap()).unwrap();
+    std::fs::write(&in_project, "---\nfork: true\nx: 1\n---\nTidy.\n").unwrap();
+    std::os::unix::fs::symlink(&project, &link).unwrap();
+    let in_link = link.join(".autofork/forks/a.md");
+    let mut client = Client::binary(home.path());
+    client.initialize(&able(), &[&project, &link]);
+    assert_eq!(
+        (client.rules(&in_project), client.rules(&in_link)),
+        (vec!["unknown-key".to_owned()], vec!["unknown-key".to_owned()])
+    );
+    client.open(&in_link, TEXTS[0]);
+    assert!(client.rules(&in_link).is_empty(), "the text that is open there");
+    assert_eq!(client.rules(&in_project), ["unknown-key"], "and the one on disk here");
+    client.close(&in_link);
+    assert_eq!(client.rules(&in_link), ["unknown-key"]);
+}
+
+#[test]
 fn requests_among_edits_are_answered_from_one_text_or_another_and_the_last_from_the_last() {
     let mut client = started(&[]);
     client.open(&fork("a.md"), TEXTS[0]);

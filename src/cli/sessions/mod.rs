@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod history;
 mod hook;
+mod last_words;
 mod logs;
 mod prune;
 mod run;

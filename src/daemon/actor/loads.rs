@@ -92,9 +92,9 @@ impl Actor {
         let late = self.loads.iter_mut().filter(|(_, load)| !load.overdue && load.since + LOAD_PATIENCE <= now);
         let Some((launch, load)) = late.min_by_key(|(_, load)| load.since) else { return };
         let launch = launch.clone();
-        tracing::warn!("reading the forks of {launch} takes too long: going on without");
         load.overdue = true;
         let waiters: Vec<Waiter> = load.waiting.drain(..).chain(load.again.drain(..)).collect();
+        self.cannot_read(&launch, "take too long to be read");
         if self.loader.replace() {
             for (launch, load) in self.loads.iter_mut().filter(|(_, load)| !load.overdue) {
                 load.since = now;

@@ -12,9 +12,10 @@ use tokio::time::Instant;
 use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId, WindowSign};
 use crate::host::dirs::Home;
 use crate::host::process;
-use crate::host::protocol::{Instructions, LookedAfter, Reply, Request, Token, Verdict};
+use crate::host::protocol::{DaemonStatus, Instructions, LookedAfter, Reply, Request, Token, Verdict};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
 
+use super::bell::Bell;
 use super::clock::{Clock, sleep_until};
 use super::core::{Consequences, Core, Kept};
 use super::loader::{Delivery, GaugeReading, Loaded, Loader};
@@ -43,6 +44,8 @@ pub(super) enum Message {
     Asked(Box<Asked>),
     /// The connection under which a hook was parked is gone, or its reply could not be written.
     PollGone(PollId),
+    /// Something has happened at the door that a person should know, in a whole sentence.
+    Noted(String),
     /// The frame that retires a daemon.
     Retire,
 }
@@ -77,6 +80,8 @@ pub(super) struct Actor {
     core: Core,
     claim: Claim,
     clock: Clock,
+    /// Rings for the engine's deadlines.
+    bell: Bell,
     since: Time,
     loader: Loader,
     watch: Watch,
@@ -87,6 +92,8 @@ pub(super) struct Actor {
     waiting: BTreeMap<SessionId, VecDeque<Job>>,
     loads: BTreeMap<LaunchDir, Load>,
     second_looks: SecondLooks,
+    /// Why the forks of a folder could not be read when that was tried last, in a whole sentence.
+    unread: BTreeMap<LaunchDir, String>,
     /// Loads that the next tick waits for; no tick is under way if `None`.
     tick: Option<usize>,
     /// No tick before this instant.
@@ -125,6 +132,7 @@ impl Actor {
             core,
             claim,
             clock,
+            bell: Bell::new(),
             since,
             loader,
             watch,
@@ -133,6 +141,7 @@ impl Actor {
             waiting: BTreeMap::new(),
             loads: BTreeMap::new(),
             second_looks: SecondLooks::default(),
+            unread: BTreeMap::new(),
             tick: None,
             tick_not_before: None,
             quiet_period: crate::ir::Config::default().quiet_period,
@@ -157,6 +166,7 @@ impl Actor {
     ) {
         loop {
             let alarm = self.alarm();
+            self.bell.set(self.next_tick(), &self.clock);
             let news = tokio::select! {
                 message = inbox.recv() => match message {
                     Some(message) => News::Message(message),
@@ -165,6 +175,7 @@ impl Actor {
                 Some(delivery) = deliveries.recv() => News::Delivery(delivery),
                 Some(client) = exits.recv() => News::ClientEnded(client),
                 () = sleep_until(alarm) => News::Alarm,
+                () = self.bell.rings() => News::Alarm,
             };
             // Before anything is done about it: the journal and the sessions are another daemon's then.
             if self.has_lost_seat() {
@@ -199,6 +210,7 @@ impl Actor {
         match delivery {
             Delivery::Program(launch, Some(Loaded { program, root })) => {
                 self.quiet_period = program.config().quiet_period;
+                self.unread.remove(&launch);
                 if self.is_wanted(&launch) {
                     let consequences = self.core.in_force(self.clock.now(), &launch, program);
                     self.carry_out(consequences, None);
@@ -206,7 +218,7 @@ impl Actor {
                 self.loaded(&launch, Some(&root));
             }
             Delivery::Program(launch, None) => {
-                tracing::error!("the forks of {launch} could not be read: those that were in force stay");
+                self.cannot_read(&launch, "could not be read");
                 let consequences = self.core.not_loaded(self.clock.now(), &launch);
                 self.carry_out(consequences, None);
                 self.loaded(&launch, None);
@@ -219,6 +231,20 @@ impl Actor {
             }
         }
         Course::Stay
+    }
+
+    /// The forks of a folder cannot be read, for that reason: those that were in force stay, or there are none.
+    fn cannot_read(&mut self, launch: &LaunchDir, why: &str) {
+        let trouble = format!("The forks of {launch} {why}: no change to them counts until they can be read.");
+        tracing::warn!("{trouble}");
+        self.unread.insert(launch.clone(), trouble);
+    }
+
+    /// What a person should know, in whole sentences.
+    fn notes(&self) -> Vec<String> {
+        let unread =
+            self.unread.iter().filter(|(launch, _)| self.is_wanted(launch)).map(|(_, trouble)| trouble.clone());
+        self.core.notes().into_iter().chain(unread).collect()
     }
 
     /// A client's process has ended, and with it every session that it had.
@@ -272,6 +298,7 @@ impl Actor {
                     self.happened(Event::PollDropped { session: parked.session, poll }, None);
                 }
             }
+            Message::Noted(note) => self.core.note(note),
             Message::Retire => {
                 tracing::info!("told to leave");
                 return Course::Leave;
@@ -316,7 +343,14 @@ impl Actor {
             }
             Request::Status | Request::Why(_) => {
                 let only = if let Request::Why(fork) = &request { Some(fork) } else { None };
-                let status = status::of(&self.core, self.since, self.clock.now(), only);
+                let daemon = DaemonStatus {
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    pid: std::process::id(),
+                    since: self.since,
+                    now: self.clock.now(),
+                    notes: self.notes(),
+                };
+                let status = status::of(&self.core, daemon, only);
                 let _ = reply.send(Reply::Status(Box::new(status)));
             }
             Request::Prune => {
@@ -449,19 +483,18 @@ impl Actor {
         answer
     }
 
-    /// When to wake up if nothing is heard.
+    /// The engine's next deadline, unless a tick is under way or must wait.
+    fn next_tick(&self) -> Option<Time> {
+        let may_tick = self.tick.is_none() && self.tick_not_before.is_none();
+        self.core.state().next_deadline().filter(|_| may_tick)
+    }
+
+    /// When to wake up if nothing is heard and no deadline comes before.
     fn alarm(&mut self) -> Option<Instant> {
-        let tick = match (self.tick, self.core.state().next_deadline()) {
-            (None, Some(deadline)) => {
-                let at = self.clock.instant_of(deadline);
-                Some(self.tick_not_before.map_or(at, |not_before| at.max(not_before)))
-            }
-            _ => None,
-        };
         let overdue = self.loads.values().filter(|load| !load.overdue).map(|load| load.since + LOAD_PATIENCE).min();
         let nobody = self.connections == 0 && self.core.state().sessions().next().is_none();
         self.quiet_since = if nobody { self.quiet_since.or_else(|| Some(Instant::now())) } else { None };
-        [tick, overdue, self.second_looks.next(), self.quiet_ends()].into_iter().flatten().min()
+        [self.tick_not_before, overdue, self.second_looks.next(), self.quiet_ends()].into_iter().flatten().min()
     }
 
     fn quiet_ends(&self) -> Option<Instant> {
@@ -479,7 +512,8 @@ impl Actor {
         for (session, transcript) in self.second_looks.take_due(now) {
             self.loader.order_gauge(&session, &transcript);
         }
-        if self.tick.is_none() && self.tick_not_before.is_none_or(|not_before| not_before <= now) {
+        self.tick_not_before = self.tick_not_before.filter(|not_before| *not_before > now);
+        if self.next_tick().is_some() {
             self.begin_tick();
         }
         Course::Stay

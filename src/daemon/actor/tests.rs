@@ -13,8 +13,8 @@ use crate::engine::{Conversation, Prompt, PromptId, StartSource, TagOverride, Tu
 use crate::ir::{Body, Config, Fork, Moment, Overlap, Program};
 use crate::journal::Journal;
 
-/// A compiler that hangs at `/hang` until the test is over, panics at `/panic` once, and elsewhere knows one fork that
-/// is due at once.
+/// A compiler that hangs at `/hang` until the test is over, panics at `/panic` once, finds nothing at `/empty`, and
+/// elsewhere knows one fork that is due at once.
 struct Moody {
     hang: Arc<Mutex<thread_mpsc::Receiver<()>>>,
     panicked: Arc<Mutex<bool>>,
@@ -43,7 +43,8 @@ impl ProgramSource for Moody {
             body: Body { first_line: 1, text: "Write.".into() },
         };
         let config = Config { wake_debounce: Seconds::ZERO, ..Config::default() };
-        Some(Loaded { program: Arc::new(Program::new(config, [Arc::new(fork)])), root: ProjectRoot::new(place) })
+        let forks = (place != "/empty").then(|| Arc::new(fork));
+        Some(Loaded { program: Arc::new(Program::new(config, forks)), root: ProjectRoot::new(place) })
     }
 
     fn gauge(&mut self, _: &std::path::Path) -> Option<GaugeReading> {
@@ -62,6 +63,17 @@ struct House {
 
 impl House {
     fn open() -> Self {
+        Self::build(|exits| exits)
+    }
+
+    /// One to which nobody tells that a client has ended, as where the system does not.
+    fn that_watches_nobody() -> Self {
+        Self::build(|_| mpsc::unbounded_channel().1)
+    }
+
+    fn build(
+        told: impl FnOnce(mpsc::UnboundedReceiver<ClientProcess>) -> mpsc::UnboundedReceiver<ClientProcess>,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::find(|_| None, Some(folder.path().to_owned())).unwrap();
         home.prepare().unwrap();
@@ -75,6 +87,7 @@ impl House {
         let (watch, exits) = Watch::new();
         let (messages, inbox) = mpsc::channel(16);
         let mut actor = Actor::new(core, loader, watch, &home, claim);
+        let exits = told(exits);
         let living = tokio::spawn(async move { actor.run(inbox, deliveries, exits).await });
         Self { messages, last_poll: 0, living, _hang: hang, _folder: folder }
     }
@@ -89,6 +102,12 @@ impl House {
 
     async fn tell(&mut self, session: &str, launch: &str, fact: Fact<Token>) -> oneshot::Receiver<Reply> {
         self.ask(Request::Fact { origin: origin(session, launch), fact }).await
+    }
+
+    /// What a person is told, in whole sentences.
+    async fn notes(&mut self) -> Vec<String> {
+        let Ok(Reply::Status(status)) = self.ask(Request::Status).await.await else { panic!("no status") };
+        status.daemon.notes
     }
 
     async fn park(&mut self, session: &str, launch: &str) -> oneshot::Receiver<Reply> {
@@ -146,6 +165,8 @@ async fn a_folder_that_cannot_be_read_keeps_nobody_else_waiting_and_its_own_sess
     assert_eq!(stuck.await, Ok(Reply::Done));
     assert_eq!(behind.await, Ok(Reply::Done));
     assert_eq!(forks_of(parked.await.unwrap()), 1);
+    let told = "The forks of /hang take too long to be read: no change to them counts until they can be read.";
+    assert_eq!(house.notes().await, [told]);
     assert_eq!(house.tell("stuck", "/hang", prompt()).await.await, Ok(Reply::Done));
     let quiet = house.park("stuck", "/hang").await;
     assert!(
@@ -158,8 +179,32 @@ async fn a_folder_that_cannot_be_read_keeps_nobody_else_waiting_and_its_own_sess
 async fn a_compiler_that_panics_costs_one_load() {
     let mut house = House::open();
     assert_eq!(house.tell("s", "/panic", started()).await.await, Ok(Reply::Done));
+    let told = "The forks of /panic could not be read: no change to them counts until they can be read.";
+    assert_eq!(house.notes().await, [told]);
     assert_eq!(house.tell("s", "/panic", prompt()).await.await, Ok(Reply::Done));
     assert_eq!(forks_of(house.park("s", "/panic").await.await.unwrap()), 1);
+    assert_eq!(house.notes().await, [""; 0], "it is over");
+}
+
+#[tokio::test]
+async fn prune_ends_the_sessions_of_clients_that_are_gone_and_lets_their_hooks_go() {
+    let mut house = House::that_watches_nobody();
+    let ours = process::identify(std::process::id()).unwrap();
+    let clients =
+        [("gone", Some(ClientProcess { start: ours.start + 1, ..ours })), ("here", Some(ours)), ("?", None)];
+    for (session, client) in clients {
+        let origin = Origin { client, ..origin(session, "/empty") };
+        let fact = started();
+        assert_eq!(house.ask(Request::Fact { origin, fact }).await.await, Ok(Reply::Done));
+    }
+    let parked = house.park("gone", "/empty").await;
+    let Ok(Reply::Pruned(looked_after)) = house.ask(Request::Prune).await.await else { panic!("no answer") };
+    let verdicts: Vec<_> = looked_after.iter().map(|known| (known.session.as_str(), known.verdict)).collect();
+    assert_eq!(verdicts, [("?", Verdict::Unknown), ("gone", Verdict::Ended), ("here", Verdict::Alive)]);
+    assert_eq!(parked.await, Ok(Reply::Released));
+    let Ok(Reply::Status(status)) = house.ask(Request::Status).await.await else { panic!("no status") };
+    let left: Vec<_> = status.sessions.iter().map(|session| session.session.as_str()).collect();
+    assert_eq!(left.iter().collect::<std::collections::BTreeSet<_>>(), ["?", "here"].iter().collect());
 }
 
 #[tokio::test]

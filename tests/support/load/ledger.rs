@@ -8,7 +8,7 @@ use autofork::journal::{Entry, PastEnd, Reader, Wanted};
 use autofork::sim::Stage;
 
 use super::Outcome;
-use super::client::Told;
+use super::person::Told;
 
 /// How many faults of one kind are put into words.
 const SHOWN: usize = 5;

@@ -4,8 +4,8 @@
 //! What must hold is checked from both ends: each player knows what every hook of its own must say, and at the end the
 //! journal must hold every event that was told, and one firing for every pause.
 
-mod client;
 mod ledger;
+mod person;
 mod player;
 
 use std::fs;
@@ -14,11 +14,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use autofork::host::client::{Absence, Client, Patience};
+use autofork::host::dirs::{HOME_VARIABLE, Home};
+use autofork::host::protocol::Reply;
 use autofork::sim::Stage;
 use rustix::process::{Pid, Signal, kill_process};
 
-use self::client::{Client, Folk, Hook};
 use self::ledger::Ledger;
+use self::person::{Folk, Hook, Person};
 use self::player::{Player, Playing, Progress};
 
 /// How long anything may take that should take milliseconds: the machine may be busy.
@@ -66,6 +69,8 @@ pub(crate) struct Outcome {
     pub(crate) prompts: Vec<Duration>,
     /// Prompts of one more client, who types now and then, while the daemon lived.
     pub(crate) typed: Vec<Duration>,
+    /// Answers to as many clients at once, without processes of their own: what the daemon adds.
+    pub(crate) answers: Vec<Duration>,
     /// `/bin/true` as one more of the processes at once, while the daemon lived.
     pub(crate) nothing: Vec<Duration>,
     /// The daemon's resident memory in kilobytes while it lived, over time.
@@ -84,9 +89,9 @@ pub(crate) fn play(stage: &Stage, plan: Plan) -> Outcome {
     let mut ledger = Ledger::default();
     let mut folk = Folk::default();
 
-    let parked: Vec<(Client<'_>, Hook)> = (0..plan.parked)
+    let parked: Vec<(Person<'_>, Hook)> = (0..plan.parked)
         .map(|number| {
-            let mut client = Client::new(stage, &quiet, format!("quiet-{number}"), folk.newcomer());
+            let mut client = Person::new(stage, &quiet, format!("quiet-{number}"), folk.newcomer());
             client.start();
             client.prompt("Go on.");
             let hook = client.stop(&[]);
@@ -95,11 +100,12 @@ pub(crate) fn play(stage: &Stage, plan: Plan) -> Outcome {
         .collect();
 
     play_crowd(stage, plan, &mut folk, &mut ledger, &mut outcome);
+    outcome.answers = answers(stage, plan.clients, &mut ledger);
     outcome.parked_hook = parked.iter().map(|(_, hook)| resident(hook.pid())).max().unwrap_or(0);
 
     // Now every parked session comes due at once: another session of the folder has the forks read anew.
     write_fork(&quiet, "late", "1s");
-    let mut newcomer = Client::new(stage, &quiet, "newcomer".to_owned(), folk.newcomer());
+    let mut newcomer = Person::new(stage, &quiet, "newcomer".to_owned(), folk.newcomer());
     newcomer.start();
     for (client, hook) in parked {
         match hook.end_within(PATIENCE) {
@@ -123,7 +129,7 @@ fn play_crowd(stage: &Stage, plan: Plan, folk: &mut Folk, ledger: &mut Ledger, o
     let over = AtomicBool::new(false);
     let mut players: Vec<Player<'_>> =
         (0..plan.clients).map(|number| Player::new(stage, format!("client-{number}"), folk.newcomer())).collect();
-    let mut typist = Client::new(stage, &stage.project(), "typist".to_owned(), folk.newcomer());
+    let mut typist = Person::new(stage, &stage.project(), "typist".to_owned(), folk.newcomer());
     typist.start();
     thread::scope(|scope| {
         let playing: Vec<_> = players
@@ -181,6 +187,39 @@ fn play_crowd(stage: &Stage, plan: Plan, folk: &mut Folk, ledger: &mut Ledger, o
     for player in &mut players {
         player.hand_over(ledger, outcome);
     }
+}
+
+/// How often each of those is answered who ask without processes of their own.
+const ANSWERS: usize = 100;
+
+/// How long the daemon takes to answer so many who ask at once, from the connection to the answer, as a hook asks.
+fn answers(stage: &Stage, clients: usize, ledger: &mut Ledger) -> Vec<Duration> {
+    let find = |name: &str| (name == HOME_VARIABLE).then(|| stage.home().into_os_string());
+    let home = Home::find(find, None).expect("an absolute path");
+    let ask = |client: usize| {
+        let (mut took, mut told) = (Vec::new(), Vec::new());
+        for number in 0..ANSWERS {
+            let (fact, event) = person::finished_agent(stage, client, number);
+            let patience = Patience { connection: PATIENCE, reply: PATIENCE };
+            let began = Instant::now();
+            let reply = Client::new(&home).ask(&fact, Absence::Start, patience);
+            took.push(began.elapsed());
+            assert!(matches!(reply, Ok(Reply::Done)), "{reply:?}");
+            told.push(event);
+        }
+        (took, told)
+    };
+    let everybody: Vec<_> = thread::scope(|scope| {
+        let asking: Vec<_> = (0..clients).map(|client| scope.spawn(move || ask(client))).collect();
+        asking.into_iter().map(|asking| asking.join().expect("it does not panic")).collect()
+    });
+    everybody
+        .into_iter()
+        .flat_map(|(took, told)| {
+            ledger.told(told);
+            took
+        })
+        .collect()
 }
 
 fn write_fork(project: &Path, name: &str, idle: &str) {

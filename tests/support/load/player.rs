@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use autofork::sim::Stage;
 use serde_json::json;
 
-use super::client::{Client, Hook, Told};
 use super::ledger::Ledger;
+use super::person::{Hook, Person, Told};
 use super::{Outcome, PATIENCE};
 
 /// How often progress is looked at by whoever waits for some.
@@ -64,7 +64,7 @@ impl Playing<'_> {
 /// One of the crowd.
 #[derive(Debug)]
 pub(crate) struct Player<'a> {
-    client: Client<'a>,
+    client: Person<'a>,
     name: String,
     sessions: usize,
     rounds: usize,
@@ -81,7 +81,7 @@ pub(crate) struct Player<'a> {
 impl<'a> Player<'a> {
     pub(crate) fn new(stage: &'a Stage, name: String, pid: u32) -> Self {
         Self {
-            client: Client::new(stage, &stage.project(), name.clone(), pid),
+            client: Person::new(stage, &stage.project(), name.clone(), pid),
             name,
             sessions: 0,
             rounds: 0,
@@ -183,7 +183,7 @@ impl<'a> Player<'a> {
     fn let_go(&mut self, by: &str) {
         let Some(hook) = self.parked.take() else { return };
         let ended = hook.end_within(PATIENCE);
-        if !ended.as_ref().is_some_and(super::client::Ended::is_silent) {
+        if !ended.as_ref().is_some_and(super::person::Ended::is_silent) {
             self.faults.push(format!("{}: {by} did not let the parked hook go, but {ended:?}", self.client.session));
         }
     }

@@ -10,7 +10,7 @@ use autofork::text::Span;
 use gen_lsp_types::CompletionItemKind as Kind;
 
 use super::{Cursor, Offer, fork, is_word, names, snippet_text};
-use crate::requests::target::table_at;
+use crate::requests::settings;
 use crate::requests::words::{CONFIG, DURATIONS};
 use crate::view::File;
 
@@ -26,7 +26,7 @@ pub(super) fn offers(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>) -> Vec<
     if let Some(at) = before.find('#') {
         return fork::in_comment(cursor, at);
     }
-    let table = table_at(cursor.text, cursor.line.start());
+    let table = settings::table_at(cursor.text, cursor.line.start());
     if let Some((key, typed)) = open_setting(cursor) {
         return values(file, cursor, table, key, typed);
     }
@@ -62,10 +62,9 @@ fn keys(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, table: Option<&str>)
     let before = cursor.before();
     let span = cursor.word(before.trim_start().len(), is_word);
     let has_value = cursor.text[span.end()..cursor.line.end()].contains('=');
-    let lines = envelope::lines(cursor.text, Span::new(0, cursor.text.len()));
-    let others = lines.filter(|line| line.start() != cursor.line.start());
+    let others = settings::lines(cursor.text).filter(|line| line.start() != cursor.line.start());
     let used: HashSet<&str> =
-        others.filter_map(|line| line.of(cursor.text).split_once('=')).map(|(key, _)| key.trim()).collect();
+        others.filter_map(|line| settings::setting(cursor.text, line)).map(|(key, _)| key).collect();
     let offer = |name: &str, docs: String, snippet: &str| {
         let offer = Offer::new(name, Kind::Property, span).docs(docs);
         if has_value { offer } else { offer.snippet(snippet.replace("{}", &snippet_text(name))) }
@@ -77,7 +76,7 @@ fn keys(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, table: Option<&str>)
         }
         Some("tag_throttles") => {
             let free = names::tags(file.linkage).into_iter().map(|tag| (tag, key(tag)));
-            let free = free.filter(|(tag, key)| !used.contains(tag) && !used.contains(key.as_str()));
+            let free = free.filter(|(tag, _)| !used.contains(tag));
             free.map(|(_, key)| offer(&key, String::new(), "{} = \"${1:30m}\"")).collect()
         }
         Some(_) => Vec::new(),

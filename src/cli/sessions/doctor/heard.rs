@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::finding::{Check, Finding};
+use crate::cli::sessions::last_words::last_words;
 use crate::cli::sessions::status::PATIENCE;
 use crate::cli::sessions::words;
 use crate::engine::ForkType;
@@ -47,6 +48,8 @@ pub(super) struct Evidence {
     newer_journal: Option<u32>,
     set_aside: Vec<std::path::PathBuf>,
     journal_path: std::path::PathBuf,
+    /// The error that the last daemon ended with.
+    last_words: Option<String>,
     now: Time,
 }
 
@@ -72,7 +75,8 @@ impl Evidence {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let clock = Time::from_millis(i64::try_from(clock.as_millis()).unwrap_or(i64::MAX));
         let now = daemon.as_ref().map_or(clock, |status| status.daemon.now.max(clock));
-        Self { daemon, journal, newer_journal, set_aside: set_aside(home.base()), journal_path: path, now }
+        let (set_aside, last_words) = (set_aside(home.base()), last_words(home));
+        Self { daemon, journal, newer_journal, set_aside, journal_path: path, last_words, now }
     }
 
     /// The last event of a hook, from whoever knows of the later one.
@@ -144,7 +148,13 @@ impl Evidence {
                     )
                 }
             }
-            Err(ClientError::Absent) => DAEMON.ok("none is running; the next hook of a session starts one"),
+            Err(ClientError::Absent) => match &self.last_words {
+                None => DAEMON.ok("none is running; the next hook of a session starts one"),
+                Some(said) => DAEMON.warn(
+                    format!("none is running, and the last one ended with an error: {said}"),
+                    "see to that; the next hook of a session starts one again. `autofork logs` tells more",
+                ),
+            },
             Err(ClientError::Outdated(hello)) => DAEMON.warn(
                 format!("the daemon is {}, older than this command, which is {ours}", hello.version),
                 "the next hook of this version replaces it; or run `autofork stop-daemon`",
@@ -236,6 +246,7 @@ mod tests {
             newer_journal: None,
             set_aside: Vec::new(),
             journal_path: "/nowhere/journal.db".into(),
+            last_words: None,
             now: Time::from_millis(5_000),
         }
     }

@@ -52,7 +52,7 @@ fn base(home: &Home) -> Vec<Finding> {
     let shown = words::path(path);
     let found = match fs::metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && home.unwritable().is_none() => {
             return vec![BASE.ok(format!("{shown} is not there yet; the first daemon makes it")).at(path)];
         }
         Err(error) => {
@@ -63,7 +63,7 @@ fn base(home: &Home) -> Vec<Finding> {
     if let Some(finding) = not_ours(BASE, path, &found) {
         return vec![finding];
     }
-    if rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err() {
+    if home.unwritable().is_some() {
         return vec![
             BASE.problem(format!("{shown} cannot be written to"), format!("chmod u+rwx {}", quoted(path))).at(path),
         ];

@@ -5,6 +5,8 @@
 //! prompt of every session waits for it.
 
 mod park;
+#[cfg(target_os = "linux")]
+mod slim;
 mod stdin;
 
 use std::ffi::OsString;
@@ -24,13 +26,14 @@ use crate::ir::Time;
 /// The name of the command, as the plugin calls it.
 pub(crate) const COMMAND: &str = "hook";
 
-/// How long a hook waits for a daemon, starting it included, before it lets its session go on without it. The
+/// How long a hook waits for a daemon, starting it included, before it lets its session go on without it. A start takes
+/// some hundredths of a second, and seconds where the disk is busy; then what the hook had to tell would be lost. The
 /// client's own time limits for these hooks are longer.
-const CONNECTION: Duration = Duration::from_secs(2);
+const CONNECTION: Duration = Duration::from_millis(3500);
 
-/// How long it waits to hear that a fact was taken in. Nothing hangs on that: the daemon reads what was sent even after
-/// the hook has gone.
-const RECEIPT: Duration = Duration::from_millis(300);
+/// How long it waits to hear that a fact was taken in. A daemon that lives reads what was sent even after the hook has
+/// gone; one that is killed first never does, so a daemon that is merely busy is waited for.
+const RECEIPT: Duration = Duration::from_secs(1);
 
 /// How long it waits for the answer to a ticket.
 const ANSWER: Duration = Duration::from_secs(2);

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::SessionId;
-use crate::host::client::{Absence, Client, ClientError, Connection};
+use crate::host::client::{Absence, Client, ClientError, Connection, stagger};
 use crate::host::dirs::Home;
 use crate::host::protocol::{Reply, Request, WakeOrder};
 
@@ -17,6 +17,9 @@ const BACKOFF: Duration = Duration::from_millis(20);
 
 /// The longest wait between attempts.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
+
+/// What is not answered by then is going to wait.
+const AT_ONCE: Duration = Duration::from_millis(200);
 
 /// After so many attempts in a row without being parked the session is let go: about three minutes.
 const ATTEMPTS: u32 = 14;
@@ -47,8 +50,13 @@ pub(super) fn wait(home: &Home, request: &Request) -> Option<Arrival> {
     let mut attempt = 0;
     loop {
         let began = Instant::now();
-        let absence = if (1..=LOOKS).contains(&attempt) { Absence::Accept } else { Absence::Start };
-        let error = match once(&mut client, request, absence) {
+        let until = began + PATIENCE;
+        let connection = if (1..=LOOKS).contains(&attempt) {
+            Connection::to_daemon_of(home, until)
+        } else {
+            client.connect(Absence::Start, until)
+        };
+        let error = match connection.and_then(|connection| wait_at(connection, request)) {
             Ok(arrival) => return arrival,
             Err(error) => error,
         };
@@ -64,20 +72,24 @@ pub(super) fn wait(home: &Home, request: &Request) -> Option<Arrival> {
         if attempt >= ATTEMPTS {
             return None;
         }
-        thread::sleep(staggered(BACKOFF.saturating_mul(1 << (attempt - 1)).min(LONGEST_BACKOFF)));
+        // Up to twice as long: when a daemon goes, hundreds may lose it at once.
+        let wait = BACKOFF.saturating_mul(1 << (attempt - 1)).min(LONGEST_BACKOFF);
+        thread::sleep(wait + stagger(wait));
     }
 }
 
-fn once(client: &mut Client<'_>, request: &Request, absence: Absence) -> Result<Option<Arrival>, ClientError> {
-    let mut connection = client.connect(absence, Instant::now() + PATIENCE)?;
+fn wait_at(mut connection: Connection, request: &Request) -> Result<Option<Arrival>, ClientError> {
     connection.send(request)?;
-    match connection.receive(None)? {
+    let reply = match connection.receive(Some(Instant::now() + AT_ONCE)) {
+        Err(ClientError::Slow) => {
+            #[cfg(target_os = "linux")]
+            super::slim::give_code_back();
+            connection.receive(None)
+        }
+        outcome => outcome,
+    };
+    match reply? {
         Reply::Wake(order) if !order.forks.is_empty() => Ok(Some(Arrival { order, connection })),
         _ => Ok(None),
     }
-}
-
-/// A wait that is up to twice as long, and differs from hook to hook: when a daemon goes, hundreds may lose it at once.
-fn staggered(wait: Duration) -> Duration {
-    wait + wait * (std::process::id() % 64) / 64
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
+use super::last_words::last_words;
 use crate::cli::{CliError, output};
 use crate::host::client::{Absence, Client, ClientError, Patience};
 use crate::host::dirs::Home;
@@ -35,6 +36,17 @@ struct Json<'a> {
     sessions: &'a [SessionStatus],
 }
 
+/// Why there is no daemon, as far as that shows.
+#[derive(Debug, Default)]
+struct Silence {
+    /// The format of a journal that a newer version wrote.
+    newer_format: Option<u32>,
+    /// What keeps any from starting.
+    obstacle: Option<String>,
+    /// The error that the last one ended with.
+    last_words: Option<String>,
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     let home = Home::from_env().map_err(|error| CliError::new(error.to_string()).help(error.help()))?;
     let status = match Client::new(&home).ask(&Request::Status, Absence::Accept, PATIENCE) {
@@ -52,7 +64,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
     } else {
         output::say(&match &status {
             Some(status) => render::status(status),
-            None => render::no_daemon(journal::newer_format(&home.journal()), home.obstacle().as_deref()),
+            None => render::no_daemon(&Silence {
+                newer_format: journal::newer_format(&home.journal()),
+                obstacle: home.obstacle(),
+                last_words: last_words(&home),
+            }),
         })?;
     }
     Ok(ExitCode::SUCCESS)

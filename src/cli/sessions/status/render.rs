@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
+use super::Silence;
 use crate::cli::sessions::words::{clock, count, first_line, names, path, plain, reason, run_state, telling, until};
 use crate::engine::{ForkType, PermissionMode, Reason};
 use crate::host::claude_code::FORKS_NEED;
@@ -31,17 +32,18 @@ const STALE: Seconds = Seconds::minutes(120);
 /// The widest a column of names gets.
 const WIDEST_NAME: usize = 28;
 
-pub(super) fn no_daemon(newer_format: Option<u32>, obstacle: Option<&str>) -> String {
+pub(super) fn no_daemon(silence: &Silence) -> String {
     let mut text = format!("{BOLD}No daemon is running.{BOLD:#} The next hook of a session starts one.\n");
-    if let Some(format) = newer_format {
+    if let Some(format) = silence.newer_format {
         let _ = writeln!(
             text,
             "{YELLOW}It will not stay{YELLOW:#}: the journal was written by a newer autofork (format {format}), and \
              is left alone. Update autofork."
         );
-    }
-    if let Some(obstacle) = obstacle {
+    } else if let Some(obstacle) = &silence.obstacle {
         let _ = writeln!(text, "{YELLOW}It cannot start{YELLOW:#}: {}.", plain(obstacle));
+    } else if let Some(said) = &silence.last_words {
+        let _ = writeln!(text, "{YELLOW}The last one ended with an error{YELLOW:#}: {}", plain(said));
     }
     text
 }

@@ -7,7 +7,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use autofork::host::protocol::Token;
+use autofork::engine::{Fact, Origin, TagOverride};
+use autofork::host::protocol::{Request, Token};
+use autofork::ir::LaunchDir;
 use autofork::sim::Stage;
 use serde_json::{Value, json};
 
@@ -48,9 +50,9 @@ pub(crate) struct Told {
     pub(crate) which: String,
 }
 
-/// A client with one session at a time.
+/// Somebody at a client, with one session at a time.
 #[derive(Debug)]
-pub(crate) struct Client<'a> {
+pub(crate) struct Person<'a> {
     stage: &'a Stage,
     project: PathBuf,
     pid: u32,
@@ -59,7 +61,7 @@ pub(crate) struct Client<'a> {
     pub(crate) told: Vec<Told>,
 }
 
-impl<'a> Client<'a> {
+impl<'a> Person<'a> {
     pub(crate) fn new(stage: &'a Stage, project: &Path, session: String, pid: u32) -> Self {
         Self { stage, project: project.to_owned(), pid, session, turn: 0, told: Vec::new() }
     }
@@ -126,6 +128,22 @@ impl<'a> Client<'a> {
         }
         Hook(Some(child))
     }
+}
+
+/// The request by which a hook tells that an agent has finished, of a session that nobody knows, and what it tells.
+pub(crate) fn finished_agent(stage: &Stage, client: usize, number: usize) -> (Request, Told) {
+    let session = format!("nobody-{client}");
+    let agent = format!("{session}-agent-{number}");
+    let origin = Origin {
+        session: session.as_str().into(),
+        conversation: session.as_str().into(),
+        launch: LaunchDir::new(stage.project()),
+        client: None,
+        transcript: None,
+        tags: TagOverride::default(),
+    };
+    let fact = Fact::SubagentStopped { agent: agent.as_str().into(), report: Some("Done.".to_owned()) };
+    (Request::Fact { origin, fact }, Told { session, event: "subagent-stop", which: agent })
 }
 
 /// A hook's process.
