@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     println!("forks that fired                     {}", outcome.fired);
     println!("daemons killed                       {}", outcome.kills);
     println!("told again to the next daemon        {}", outcome.told_again);
+    println!("spawn calls left without an answer   {}", outcome.unanswered);
     println!("prompt, daemon killed now and then   {}", shown(&mut outcome.prompts_with_kills));
     println!("prompt, all clients at once          {}", shown(&mut outcome.prompts));
     println!("/bin/true, as one of them            {}", shown(&mut outcome.nothing));

@@ -57,6 +57,8 @@ pub(crate) struct Outcome {
     pub(crate) events: usize,
     /// Events that the journal holds more than once: told to a daemon that died before it could answer, and to the next.
     pub(crate) told_again: usize,
+    /// Spawn calls whose hook had to go without an answer. Then the call goes ahead as it is, and the fork reads its file.
+    pub(crate) unanswered: usize,
     /// Forks that fired.
     pub(crate) fired: usize,
     /// How often the daemon was killed.

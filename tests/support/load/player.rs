@@ -76,6 +76,7 @@ pub(crate) struct Player<'a> {
     prompts_with_kills: Vec<Duration>,
     prompts: Vec<Duration>,
     nothing: Vec<Duration>,
+    unanswered: usize,
 }
 
 impl<'a> Player<'a> {
@@ -92,6 +93,7 @@ impl<'a> Player<'a> {
             prompts_with_kills: Vec::new(),
             prompts: Vec::new(),
             nothing: Vec::new(),
+            unanswered: 0,
         }
     }
 
@@ -120,9 +122,7 @@ impl<'a> Player<'a> {
                     <system-reminder>\nStop hook blocking error from command \"Stop\": autofork\n</system-reminder>";
         self.prompt(wake, with_kills);
 
-        let call = format!("{agent}-call");
-        self.spawn(&call, &ticket, "allow");
-        self.spawn(&format!("{call}-again"), &ticket, "deny");
+        let call = self.spawn(&agent, &ticket);
         let started = json!({ "agent_id": agent, "agent_type": "fork" });
         self.silently("subagent-start", &agent, started);
         let response = json!({ "agentId": agent, "status": "async_launched" });
@@ -157,6 +157,7 @@ impl<'a> Player<'a> {
         outcome.prompts_with_kills.append(&mut self.prompts_with_kills);
         outcome.prompts.append(&mut self.prompts);
         outcome.nothing.append(&mut self.nothing);
+        outcome.unanswered += self.unanswered;
     }
 
     fn prompt(&mut self, text: &str, with_kills: bool) {
@@ -188,13 +189,26 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn spawn(&mut self, call: &str, ticket: &str, expected: &str) {
+    /// The model makes the call twice. Returns the call that was let through: the first, unless its answer came too late
+    /// and it was never heard of.
+    fn spawn(&mut self, agent: &str, ticket: &str) -> String {
+        let calls = [format!("{agent}-call"), format!("{agent}-call-again")];
+        let decisions = calls.each_ref().map(|call| self.decision(call, ticket));
+        self.unanswered += decisions.iter().filter(|decision| decision.is_none()).count();
+        match decisions.each_ref().map(|decision| decision.as_deref()) {
+            [Some("allow") | None, Some("deny") | None] => calls[0].clone(),
+            [None, Some("allow")] => calls[1].clone(),
+            wrong => {
+                self.faults.push(format!("{agent}: the calls of one ticket were answered {wrong:?}"));
+                calls[0].clone()
+            }
+        }
+    }
+
+    fn decision(&mut self, call: &str, ticket: &str) -> Option<String> {
         let input = json!({ "subagent_type": "fork", "description": "autofork: at-once", "prompt": ticket });
         let fields = json!({ "tool_name": "Agent", "tool_input": input, "tool_use_id": call });
-        let ended = self.client.run("pre-tool-use", call.to_owned(), fields);
-        if ended.decision().as_deref() != Some(expected) {
-            self.faults.push(format!("{call}: not {expected}, but {ended:?}"));
-        }
+        self.client.run("pre-tool-use", call.to_owned(), fields).decision()
     }
 
     fn silently(&mut self, event: &'static str, which: &str, fields: serde_json::Value) {

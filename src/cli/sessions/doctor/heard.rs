@@ -266,6 +266,21 @@ mod tests {
     }
 
     #[test]
+    fn what_the_last_daemon_said_when_it_ended_is_told() {
+        let silent =
+            Evidence { daemon: Err(ClientError::Absent), ..evidence("", Ok(Heard::At(Time::from_millis(2_000)))) };
+        let daemon = |evidence: &Evidence| evidence.daemon_itself().remove(0);
+        assert_eq!(daemon(&silent).level, Level::Ok, "that none is running is nothing wrong");
+        let last_words = Some("cannot use the socket: no room".to_owned());
+        let failed = daemon(&Evidence { last_words, ..silent });
+        assert_eq!(failed.level, Level::Warn);
+        insta::assert_snapshot!(
+            failed.found,
+            @"none is running, and the last one ended with an error: cannot use the socket: no room"
+        );
+    }
+
+    #[test]
     fn another_version_and_an_unreadable_journal_are_told() {
         let other = evidence("99.0.0", Err("it is locked".to_owned()));
         assert_eq!(other.heard(), Heard::Unknown);

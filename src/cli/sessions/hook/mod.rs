@@ -26,10 +26,10 @@ use crate::ir::Time;
 /// The name of the command, as the plugin calls it.
 pub(crate) const COMMAND: &str = "hook";
 
-/// How long a hook waits for a daemon, starting it included, before it lets its session go on without it. A start takes
-/// some hundredths of a second, and seconds where the disk is busy; then what the hook had to tell would be lost. The
-/// client's own time limits for these hooks are longer.
-const CONNECTION: Duration = Duration::from_millis(3500);
+/// How long a hook waits for a daemon and its answer, starting it included, before it lets its session go on without. A
+/// start takes some hundredths of a second, and seconds where the disk is busy; then what the hook had to tell would be
+/// lost. The client's own time limits for these hooks are longer.
+const PATIENCE: Duration = Duration::from_millis(4500);
 
 /// How long it waits to hear that a fact was taken in. A daemon that lives reads what was sent even after the hook has
 /// gone; one that is killed first never does, so a daemon that is merely busy is waited for.
@@ -72,7 +72,7 @@ fn run(event: &str) -> Option<Wake> {
             // its parked hook will bring the next one.
             let absence = if matches!(fact, Fact::Ended) { Absence::StartIfKilled } else { Absence::Start };
             let reply = if matches!(fact, Fact::SpawnRequested { .. }) { ANSWER } else { RECEIPT };
-            let patience = Patience { connection: CONNECTION, reply };
+            let patience = Patience { connection: PATIENCE.saturating_sub(reply), reply };
             let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, patience).ok()?;
             answer(&reply, &env);
             None

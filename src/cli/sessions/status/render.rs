@@ -304,6 +304,26 @@ mod tests {
     }
 
     #[test]
+    fn where_no_daemon_is_running_it_says_why_as_far_as_that_shows() {
+        let shown = |silence: Silence| anstream::adapter::strip_str(&no_daemon(&silence)).to_string();
+        insta::assert_snapshot!(shown(Silence::default()), @"No daemon is running. The next hook of a session starts one.");
+        insta::assert_snapshot!(shown(Silence { newer_format: Some(9), ..Silence::default() }), @r"
+        No daemon is running. The next hook of a session starts one.
+        It will not stay: the journal was written by a newer autofork (format 9), and is left alone. Update autofork.
+        ");
+        let obstacle = Some("/home/me/.autofork cannot be written to".to_owned());
+        insta::assert_snapshot!(shown(Silence { obstacle, ..Silence::default() }), @r"
+        No daemon is running. The next hook of a session starts one.
+        It cannot start: /home/me/.autofork cannot be written to.
+        ");
+        let last_words = Some("cannot use the socket: no \u{1b}[31mroom".to_owned());
+        insta::assert_snapshot!(shown(Silence { last_words, ..Silence::default() }), @r"
+        No daemon is running. The next hook of a session starts one.
+        The last one ended with an error: cannot use the socket: no \u{1b}[31mroom
+        ");
+    }
+
+    #[test]
     fn a_session_not_heard_of_for_long_is_marked_unless_its_hook_is_parked() {
         let session = |standing, last_event| SessionStatus {
             session: SessionId::from("s"),
