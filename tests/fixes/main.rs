@@ -105,3 +105,15 @@ fn each_fix_by_itself_mends_what_it_is_for() {
     let guessed = mended("----\nfork: yes\nthrotle: 30M\n----\nTidy.\n", Applicability::Unsafe);
     assert_eq!(guessed, "---\nfork: true\nthrottle: 30m\n---\nTidy.\n");
 }
+
+/// Texts that fuzzing has found.
+#[test]
+fn what_has_no_effect_gets_none_by_a_fix() {
+    for text in [
+        "---\nfork: true\nrun_on: {idle: 5m, context_used: 80%, context_used: 90%}\n---\nTidy.\n",
+        "---\nfork: true\nrun_on:\n  idle: 5m\n  context_used: 80%\n  context_used: 90%\n---\nTidy.\n",
+    ] {
+        let (before, after) = (load(text), load(&mended(text, Applicability::Safe)));
+        assert_eq!(compiled(&before), compiled(&after), "{text}");
+    }
+}
