@@ -106,14 +106,19 @@ fn each_fix_by_itself_mends_what_it_is_for() {
     assert_eq!(guessed, "---\nfork: true\nthrottle: 30m\n---\nTidy.\n");
 }
 
-/// Texts that fuzzing has found.
+/// Texts that fuzzing has found: what had no effect must not get one, and what had one must keep it.
 #[test]
-fn what_has_no_effect_gets_none_by_a_fix() {
+fn no_fix_of_moments_changes_what_a_fork_comes_to() {
     for text in [
         "---\nfork: true\nrun_on: {idle: 5m, context_used: 80%, context_used: 90%}\n---\nTidy.\n",
         "---\nfork: true\nrun_on:\n  idle: 5m\n  context_used: 80%\n  context_used: 90%\n---\nTidy.\n",
+        "---\nfork: true\nrun_on:\n -  idle: 15m\n    context_used: 8 %\n---\nTidy.\n",
+        "---\nfork: true\nrun_on:\n  - idle: 15m\n    context_used: 80%\n    idle: 20m\n---\nTidy.\n",
+        "---\nfork: true\nrun_on:\n-\n    idle: 15m\n    context_used: 80%\n---\nTidy.\n",
+        "---\nfork: true\nrun_on:\n- - idle: 15m\n    context_used: 80%\n  - idle\n---\nTidy.\n",
     ] {
-        let (before, after) = (load(text), load(&mended(text, Applicability::Safe)));
-        assert_eq!(compiled(&before), compiled(&after), "{text}");
+        let mended = mended(text, Applicability::Safe);
+        let (before, after) = (load(text), load(&mended));
+        assert_eq!(compiled(&before), compiled(&after), "{text}\n{mended}");
     }
 }

@@ -82,7 +82,7 @@ fn lower_item(file: &ForkFile, item: &Node, run_on: &mut RunOn, out: &mut Findin
             }
             for (index, moment) in first_of_each(entries).enumerate() {
                 if index > 0 {
-                    rules::malformed_moment::check_surplus(file, moment, *layout, out);
+                    rules::malformed_moment::check_surplus(file, moment, (entries, *layout), out);
                 }
                 lower_pair(file, moment, item.place(), run_on, out);
             }

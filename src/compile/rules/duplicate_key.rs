@@ -1,6 +1,6 @@
 //! `duplicate-key`
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::compile::findings::Findings;
 use crate::syntax::yaml::{Entry, Node, Value};
@@ -55,6 +55,12 @@ pub(crate) fn check(node: &Node, out: &mut Findings) {
             }
         }
     }
+}
+
+/// Whether a key stands twice among these: the second has no effect, and a fix must not give it one.
+pub(crate) fn occurs(entries: &[Entry]) -> bool {
+    let mut seen = HashSet::new();
+    !entries.iter().filter_map(|entry| entry.key.scalar()).all(|key| seen.insert(key.text.as_str()))
 }
 
 fn check_few(entries: &[Entry], out: &mut Findings) {

@@ -36,19 +36,38 @@ rule! {
     "malformed-moment", Warn, Moments, Some
 }
 
-/// A moment that is one too many in its item.
-pub(crate) fn check_surplus(file: &ForkFile, moment: &Entry, layout: Layout, out: &mut Findings) {
+/// A moment that is one too many in its item, which has these entries.
+pub(crate) fn check_surplus(
+    file: &ForkFile,
+    moment: &Entry,
+    (entries, layout): (&[Entry], Layout),
+    out: &mut Findings,
+) {
     let name = moment.key.scalar().map_or("", |scalar| scalar.text.as_str());
     let draft = out
         .report(&RULE, moment.key.place(), "one item holds two moments; it is read as two items")
         .label("a second moment")
         .help(format!("write `- {}` as an item of its own", brief(name)));
+    // A key that stands twice could end up in two items, and have an effect both times.
+    let Some(first) = entries.first().filter(|_| layout == Layout::Block && !super::duplicate_key::occurs(entries))
+    else {
+        return;
+    };
+    let before_first = before(file, first);
+    let Some((indentation, blanks)) = before_first.split_once('-') else { return };
+    let before = before(file, moment);
+    if [indentation, blanks, before].iter().all(|blanks| blanks.bytes().all(|byte| byte == b' ')) {
+        let start = moment.key.span.start();
+        let place = Span::new(start - before.len(), start);
+        draft.safe("make it an item of its own", place, format!("{indentation}- "));
+    }
+}
+
+/// What stands before a moment on its line.
+fn before<'a>(file: &'a ForkFile, moment: &Entry) -> &'a str {
     let start = moment.key.span.start();
     let line_start = file.text()[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-    let indentation = &file.text()[line_start..start];
-    if layout == Layout::Block && indentation.len() >= 2 && indentation.bytes().all(|byte| byte == b' ') {
-        draft.safe("make it an item of its own", Span::new(start - 2, start), "- ");
-    }
+    &file.text()[line_start..start]
 }
 
 /// A list, or an empty mapping, where a moment should be; or a key that is none.

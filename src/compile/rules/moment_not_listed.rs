@@ -1,7 +1,5 @@
 //! `moment-not-listed`
 
-use std::collections::HashSet;
-
 use crate::compile::file::ForkFile;
 use crate::compile::findings::Findings;
 use crate::diagnostic::Applicability;
@@ -41,7 +39,7 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, out: &mut Findings) {
         .report(&RULE, value.place(), "`run_on` is a list; this is read as one here, but not everywhere")
         .label("not in a list")
         .help("write `- ` before each moment");
-    if repeats_a_key(&value.value) {
+    if matches!(&value.value, Value::Map(entries, _) if super::duplicate_key::occurs(entries)) {
         return;
     }
     let words = file.words(value.span);
@@ -56,13 +54,6 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, out: &mut Findings) {
         _ => return,
     };
     draft.fix(Applicability::Safe, "write a list", edits);
-}
-
-/// A key that stands twice has no effect the second time; in a list it would have one.
-fn repeats_a_key(value: &Value) -> bool {
-    let Value::Map(entries, _) = value else { return false };
-    let mut seen = HashSet::new();
-    !entries.iter().filter_map(|entry| entry.key.scalar()).all(|key| seen.insert(key.text.as_str()))
 }
 
 /// A moment on one line, with nothing before it, can be pushed to the right without leaving its value behind.
