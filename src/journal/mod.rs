@@ -36,6 +36,13 @@ pub use history::{Heard, PastEnd, PastRun, Reader, Wanted};
 /// After so many entries it is time for a snapshot: reading them all back takes a few milliseconds.
 const ENTRIES_PER_SNAPSHOT: u32 = 2000;
 
+/// What is older than an instant goes. Rows are numbered in the order of time, so the search begins at the oldest and ends
+/// at the first that stays; a look at every row would take as long as a month of them is.
+const FORGET_ENTRIES: &str = "DELETE FROM entry WHERE seq <
+    coalesce((SELECT seq FROM entry WHERE at >= ?1 ORDER BY seq LIMIT 1), 9223372036854775807)";
+const FORGET_TICKETS: &str = "DELETE FROM ticket WHERE id <
+    coalesce((SELECT id FROM ticket WHERE issued >= ?1 ORDER BY id LIMIT 1), 9223372036854775807)";
+
 /// Entries and tickets older than this are let go at a snapshot: 30 days, in milliseconds.
 const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
 
@@ -308,8 +315,8 @@ impl Journal {
             unsaved.insert(transaction)?;
             entry::insert_snapshot(transaction, state, programs)?;
             let bound = now.saturating_sub(KEPT_MILLIS);
-            transaction.execute("DELETE FROM entry WHERE at < ?1", params![bound])?;
-            transaction.execute("DELETE FROM ticket WHERE issued < ?1", params![bound])?;
+            transaction.execute(FORGET_ENTRIES, params![bound])?;
+            transaction.execute(FORGET_TICKETS, params![bound])?;
             let bound = now.saturating_sub(history::KEPT_MILLIS);
             transaction.execute("DELETE FROM run WHERE issued < ?1", params![bound])?;
             Ok(())
