@@ -42,6 +42,9 @@ pub(crate) struct Plan {
     pub(crate) clients: usize,
     /// How often each of them goes from a prompt to the report of the fork that it caused: eleven hooks.
     pub(crate) rounds: usize,
+    /// How long each of them rests before a round, as people do. Without rest the machine is never idle, and processes
+    /// wait for each other.
+    pub(crate) rest: Duration,
     /// How many rounds one session lasts; then the client begins another.
     pub(crate) rounds_per_session: usize,
     /// How often the daemon is killed, evenly over the first two thirds of the rounds. In the rest it lives.
@@ -136,10 +139,14 @@ fn play_crowd(stage: &Stage, plan: Plan, folk: &mut Folk, ledger: &mut Ledger, o
     thread::scope(|scope| {
         let playing: Vec<_> = players
             .iter_mut()
-            .map(|player| {
+            .zip(0..)
+            .map(|(player, number): (_, u32)| {
                 let playing = Playing(&progress);
                 scope.spawn(move || {
+                    // They do not begin all at once.
+                    thread::sleep(plan.rest.saturating_mul(number) / u32::try_from(plan.clients).unwrap_or(1));
                     for round in 0..plan.rounds {
+                        thread::sleep(plan.rest);
                         if round % plan.rounds_per_session == 0 {
                             player.begin_session();
                         }
