@@ -27,8 +27,8 @@ fn a_resumed_session_has_fresh_thresholds_and_its_throttles() {
         return;
     };
     scene.prompt("The context holds 70000 tokens.");
-    scene.wait_for_wake(2);
-    // Which comes first depends on how soon the client has written down how large the context is.
+    // Which comes first, and whether one wake is for all, depends on how soon the client has written down how large the
+    // context is.
     assert_eq!(sorted(names(&scene.wait_for_ended_runs(3))), ["deep", "journal", "rare"]);
     scene.wait_for_reports(3);
     let before = scene.session();
@@ -46,10 +46,11 @@ fn a_resumed_session_has_fresh_thresholds_and_its_throttles() {
     assert!(!reasons(&resumed, "deep").iter().any(|reason| matches!(reason, Reason::ThresholdSpent(_))));
 
     scene.prompt("and on we go");
-    scene.wait_for_wake(2);
     scene.wait_for_reports(2);
     scene.assert_quiet_for(TWO_DEADLINES);
-    scene.assert_counts(Counts { wakes: 2, forks: 2, reports: 2 });
+    let wakes = scene.wakes();
+    assert!((1..=2).contains(&wakes), "{wakes} wakes for two forks");
+    scene.assert_counts(Counts { wakes, forks: 2, reports: 2 });
     let session = scene.session();
     let fired = runs(&session);
     assert_eq!(sorted(names(&fired[fired.len() - 2..])), ["deep", "journal"], "{fired:#?}");

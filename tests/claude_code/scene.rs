@@ -170,6 +170,11 @@ impl Scene {
         assert!(since.is_empty(), "the session was to stay quiet, but there came:\n{}", since.join("\n"));
     }
 
+    /// How many wakes there were in the whole session so far.
+    pub(crate) fn wakes(&self) -> usize {
+        wakes(&self.api.requests()).len()
+    }
+
     /// Checks that exactly this often something happened in the whole session so far.
     #[track_caller]
     pub(crate) fn assert_counts(&self, wanted: Counts) {
