@@ -58,10 +58,15 @@ pub(crate) fn kill(pid: Pid) {
     kill_process(pid, Signal::KILL).unwrap();
 }
 
+/// Whether anything of the process is left. The first of its threads may be gone before the last one lets go of the lock
+/// and the socket, so each is looked at.
 pub(crate) fn is_alive(pid: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    test_kill_process(pid).is_ok() && state != Some('Z')
+    let threads = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
+    threads.into_iter().flatten().flatten().any(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    })
 }
 
 pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
