@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use autofork::host::protocol::Hello;
 use autofork::sim::{FakeClient, Finished, Stage, StopHook};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// How long anything may take that should take milliseconds: the machine may be busy.

@@ -52,7 +52,7 @@ pub(crate) fn rename(view: &View<'_>, params: &lsp::RenameParams) -> Result<Opti
     if !view.shared.client.renames_files.is_there() {
         return Err(Refusal::new("a fork's name is that of its file, and this editor cannot rename files for us"));
     }
-    let target = moved(&renamed.path, &new);
+    let target = moved(&renamed, &new);
     check_free(view, &renamed.path, &new, &target.1)?;
     let edits = references(view, &renamed.name, &renamed.path, &new);
     let (old_uri, new_uri) = (view.uri(&target.0), uri::of_path(&target.1));
@@ -119,13 +119,17 @@ fn stem(path: &Path) -> String {
     named.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What to rename, and to what: a folder where the fork is its `FORK.md`, else the file.
-fn moved(path: &Path, new: &ForkName) -> (PathBuf, PathBuf) {
+/// What to rename, and to what: the folder whose name the fork goes by, else the file. A `FORK.md` that lies in the root
+/// itself goes by its own name, and the root is no fork's to move.
+fn moved(renamed: &Renamed, new: &ForkName) -> (PathBuf, PathBuf) {
+    let path = &renamed.path;
     let folder = path.parent().unwrap_or(path);
-    if path.file_name().is_some_and(|name| name == "FORK.md") {
+    let is_named_by_folder = path.file_name().is_some_and(|name| name == "FORK.md")
+        && folder.file_name().is_some_and(|name| fork_name(&name.to_string_lossy()) == renamed.name);
+    if is_named_by_folder {
         (folder.to_path_buf(), folder.with_file_name(new.as_str()))
     } else {
-        (path.to_path_buf(), folder.join(format!("{new}.md")))
+        (path.clone(), folder.join(format!("{new}.md")))
     }
 }
 

@@ -102,6 +102,16 @@ fn a_rename_moves_the_file_and_changes_every_name() {
 }
 
 #[test]
+fn a_fork_of_the_root_s_own_folder_leaves_that_where_it_is() {
+    let mut client = started(&[("FORK.md", B)]);
+    client.everything();
+    let edit = rename(&mut client, "FORK.md", 0, 0, "tidy").unwrap();
+    let moved = &edit["documentChanges"][0];
+    let uris = [json!(uri::of_path(&fork("FORK.md"))), json!(uri::of_path(&fork("tidy.md")))];
+    assert_eq!([moved["oldUri"].clone(), moved["newUri"].clone()], uris);
+}
+
+#[test]
 fn renames_that_cannot_be_are_refused() {
     let mut client = client();
     let mut refused = Vec::new();

@@ -41,7 +41,8 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, names: &[(ForkName, Place)],
         let cut = match &entry.value.value {
             Value::List(items, Layout::Flow) if items.len() > 1 => cut_out(items, place.span),
             Value::List(items, Layout::Block) if items.len() > 1 => None,
-            _ if names.len() == 1 => lines_of(file, entry),
+            // Without this key, one that has no effect because of it would get one.
+            _ if names.len() == 1 && !super::duplicate_key::occurs(file.entries()) => lines_of(file, entry),
             _ => None,
         };
         if let Some(cut) = cut {
