@@ -11,7 +11,7 @@ use crate::compile::{self, Contents, FileKind};
 use crate::ir::{Body, Fork, ForkName};
 use crate::syntax::envelope::{self, Envelope};
 use crate::syntax::yaml::{self, Entry, Layout, Node, Style, Value};
-use crate::text::Span;
+use crate::text::{Span, line_end, lines};
 
 /// The order of the keys; others follow in the order in which they stand.
 const ORDER: [&str; 7] = ["fork", "description", "run_on", "throttle", "after", "overlap", "tags"];
@@ -115,7 +115,7 @@ fn chunks<'a>(text: &str, part: Span, entries: &'a [Entry], comments: &[Span]) -
 fn last_line(text: &str, entry: &Entry, next: usize) -> usize {
     let is_block = matches!(&entry.value.value, Value::Scalar(scalar) if scalar.style == Style::Block);
     let mut end = entry.key.span.start();
-    for (number, line) in text[end..next].split_inclusive('\n').enumerate() {
+    for (number, line) in lines(&text[end..next]).enumerate() {
         let belongs = number == 0
             || line.starts_with([' ', '-']) && !line.trim().is_empty()
             || (is_block && line.trim().is_empty());
@@ -134,7 +134,7 @@ fn head(text: &str, chunks: &mut [Chunk<'_>]) -> Span {
     let lead = &text[first.lead..first.entry_start];
     let mut blank = None;
     let mut at = 0;
-    for line in lead.split_inclusive('\n') {
+    for line in lines(lead) {
         at += line.len();
         if line.trim().is_empty() {
             blank = Some(at);
@@ -153,7 +153,7 @@ impl Chunk<'_> {
         if self.has_comments || items.is_empty() {
             return own();
         }
-        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let end = line_end(text);
         let key = self.entry.key.span.of(text);
         let items: Option<Vec<String>> = items.iter().map(|item| item_words(text, item)).collect();
         let Some(items) = items else { return own() };
@@ -238,6 +238,14 @@ mod tests {
         check(
             "---\r\ndescription: |+\r\n  Two\r\n\r\n  lines\r\n\r\nfork: true\r\ntags:\r\n  - a\r\n---\r\nB.\r\n",
             "---\r\nfork: true\r\ndescription: |+\r\n  Two\r\n\r\n  lines\r\n\r\ntags: [a]\r\n---\r\nB.\r\n",
+        );
+    }
+
+    #[test]
+    fn lines_that_end_in_cr_alone_go_on_so() {
+        check(
+            "---\r# top\r\r# t\rtags:\r- a\rrun_on: [idle]\rfork: true\r---\rB.\r",
+            "---\r# top\r\rfork: true\rrun_on:\r  - idle\r# t\rtags: [a]\r---\rB.\r",
         );
     }
 

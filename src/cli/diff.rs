@@ -8,12 +8,14 @@ use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::udiff::UnifiedHunkHeader;
 use similar::{ChangeTag, DiffOp, group_diff_ops};
 
+use crate::text::lines;
+
 /// How many lines are shown around each change.
 const CONTEXT: usize = 3;
 
 /// The unified diff from `old` to `new` under these names; empty if they are the same.
 pub(super) fn unified((old_name, old): (&str, &str), (new_name, new): (&str, &str)) -> String {
-    let (old, new) = (lines(old), lines(new));
+    let (old, new): (Vec<&str>, Vec<&str>) = (lines(old).collect(), lines(new).collect());
     let mut text = String::new();
     for hunk in group_diff_ops(changes(&old, &new), CONTEXT).iter().filter(|hunk| !hunk.is_empty()) {
         if text.is_empty() {
@@ -44,19 +46,6 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     found.into_inner().into_inner().into_ops()
 }
 
-/// The lines of a text with their ends, of any of the three kinds.
-fn lines(mut text: &str) -> Vec<&str> {
-    let mut lines = Vec::new();
-    while !text.is_empty() {
-        let end =
-            text.find(['\n', '\r']).map_or(text.len(), |at| at + if text[at..].starts_with("\r\n") { 2 } else { 1 });
-        let (line, rest) = text.split_at(end);
-        lines.push(line);
-        text = rest;
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,12 +73,6 @@ mod tests {
         +end
         ");
         assert_eq!(unified(("a", old), ("b", old)), "");
-    }
-
-    #[test]
-    fn lines_end_in_three_ways() {
-        assert_eq!(lines("a\r\nb\rc\n\nd"), ["a\r\n", "b\r", "c\n", "\n", "d"]);
-        assert_eq!(lines(""), [""; 0]);
     }
 
     #[test]

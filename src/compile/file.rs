@@ -208,12 +208,7 @@ impl ForkFile {
 
     /// The line end that the file uses.
     pub(crate) fn line_end(&self) -> &'static str {
-        let text = self.text();
-        match text.find(['\n', '\r']).map(|at| &text.as_bytes()[at..]) {
-            Some([b'\r', b'\n', ..]) => "\r\n",
-            Some([b'\r', ..]) => "\r",
-            _ => "\n",
-        }
+        crate::text::line_end(self.text())
     }
 
     /// The opening fence; the start of the file if there is none.

@@ -4,10 +4,12 @@
 //! from it once, at the edge, and only here. This room does no I/O and knows nothing of forks.
 
 mod escape;
+mod lines;
 mod source;
 mod span;
 
 pub use escape::{brief, is_invisible, visible, visible_json, visible_line};
+pub use lines::{line_end, lines};
 pub use source::{Position, Source, Sources};
 pub use span::Span;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autofork::compile::FileKind;
 use autofork::diagnostic::{self, Applicability, Diagnostic};
 use autofork::syntax::yaml::{self, Value};
-use autofork::text::{Sources, Span};
+use autofork::text::{Sources, Span, line_end};
 use gen_lsp_types as lsp;
 
 use super::Refusal;
@@ -96,15 +96,6 @@ fn suppress(view: &View<'_>, file: &File<'_>, found: &Diagnostic) -> Option<lsp:
         diagnostics: Some(vec![show(view, found)]),
         ..action(name, "quickfix", edits.finish(view, Vec::new()))
     })
-}
-
-/// The line end that a text uses.
-fn line_end(text: &str) -> &'static str {
-    match text.find(['\n', '\r']).map(|at| &text.as_bytes()[at..]) {
-        Some([b'\r', b'\n', ..]) => "\r\n",
-        Some([b'\r', ..]) => "\r",
-        _ => "\n",
-    }
 }
 
 /// Everything in this file that can be mended safely, round after round, as `check --fix` does it.
