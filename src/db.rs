@@ -12,7 +12,7 @@ mod reading;
 mod snapshot;
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub use snapshot::{Cancelled, Scope, Snapshot};
 use crate::compile::{self, Contents, FolderFault, Layer, Listed, Merged, Purpose, State};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{LaunchDir, Program, ProjectRoot};
-use crate::project::{self, Candidate, FileSystem, Root, UserDirs};
+use crate::project::{self, Candidate, FileSystem, Root, UserDirs, WithUnsaved};
 use crate::text::Sources;
 
 /// Everything that was ever loaded, and the means to load more.
@@ -171,13 +171,13 @@ impl Workspace {
     /// Loads what sessions launched in `launch` get: the forks of all roots, the configuration of both layers, and
     /// everything that is to say about them.
     pub fn load(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
-        let roots = project::roots(&*self.fs, launch, user);
+        let roots = project::roots(&self.with_unsaved(), launch, user);
         self.load_roots(launch, user, &roots, Purpose::Run)
     }
 
     /// Checks what sessions launched in `launch` get: as [`Workspace::load`], but with an empty program and listing.
     pub fn check(&mut self, launch: &LaunchDir, user: &UserDirs) -> Loaded {
-        let roots = project::roots(&*self.fs, launch, user);
+        let roots = project::roots(&self.with_unsaved(), launch, user);
         self.load_roots(launch, user, &roots, Purpose::Check)
     }
 
@@ -190,13 +190,13 @@ impl Workspace {
     /// Looks at the disk for what sessions launched in `launch` get, and brings the database up to date. What it comes
     /// to is computed when a snapshot is asked.
     pub fn look(&mut self, launch: &LaunchDir, user: &UserDirs) -> Scope {
-        let roots = project::roots(&*self.fs, launch, user);
+        let roots = project::roots(&self.with_unsaved(), launch, user);
         self.look_in(launch, user, &roots, Purpose::Run)
     }
 
     fn look_in(&mut self, launch: &LaunchDir, user: &UserDirs, roots: &[Root], purpose: Purpose) -> Scope {
         self.db.look_again();
-        let root = project::project_root(&*self.fs, launch, user);
+        let root = project::project_root(&self.with_unsaved(), launch, user);
         let mut folders = Vec::new();
         let mut candidates: Vec<(usize, Candidate)> = Vec::new();
         for (index, root) in roots.iter().enumerate() {
@@ -236,7 +236,7 @@ impl Workspace {
             report(&root.path, &FolderFault::Foreign);
             return Vec::new();
         }
-        let found = project::discover(&*self.fs, &root.path);
+        let found = project::discover(&self.with_unsaved(), &root.path);
         for path in &found.too_deep {
             report(path, &FolderFault::TooDeep);
         }
@@ -249,15 +249,12 @@ impl Workspace {
         for (path, reason) in found.unreadable {
             report(&path, &FolderFault::Unreadable(reason));
         }
-        let mut candidates = found.candidates;
-        // What is on disk was found, or is no candidate there.
-        let known: HashSet<&Path> = candidates.iter().map(|candidate| candidate.path.as_path()).collect();
-        let unsaved = self.overlays.keys().filter(|path| !known.contains(path.as_path()));
-        let unsaved = unsaved.filter(|path| self.fs.metadata(path).is_err());
-        let unsaved: Vec<Candidate> =
-            unsaved.filter_map(|path| Candidate::unsaved(&*self.fs, &root.path, path)).collect();
-        candidates.extend(unsaved);
-        candidates
+        found.candidates
+    }
+
+    /// The disk and, where it has nothing, what is yet to be saved.
+    fn with_unsaved(&self) -> WithUnsaved<'_> {
+        WithUnsaved { fs: &*self.fs, texts: &self.overlays }
     }
 
     fn reading(&self) -> Reading<'_> {

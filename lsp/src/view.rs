@@ -19,7 +19,8 @@ use crate::uri;
 /// A document that is open in the client.
 #[derive(Debug, Clone)]
 pub(crate) struct Open {
-    pub(crate) uri: Uri,
+    /// The spellings of its path that it is open under; most often one.
+    pub(crate) uris: Vec<Uri>,
     pub(crate) version: i32,
     pub(crate) has_mark: bool,
 }
@@ -29,9 +30,18 @@ pub(crate) struct Open {
 pub(crate) struct Shared {
     pub(crate) scopes: Arc<[Scope]>,
     pub(crate) documents: Arc<HashMap<PathBuf, Open>>,
+    /// How the client spells the paths that it ever opened: what it is told of them later must be spelt the same.
+    pub(crate) spellings: Arc<HashMap<PathBuf, Uri>>,
     pub(crate) client: Arc<Client>,
     /// Whose forks there are beside those of projects.
     pub(crate) user: Arc<UserDirs>,
+}
+
+impl Shared {
+    /// The URI of a path, as the client spells it.
+    pub(crate) fn uri(&self, path: &Path) -> Uri {
+        self.spellings.get(path).cloned().unwrap_or_else(|| uri::of_path(path))
+    }
 }
 
 /// One state of everything.
@@ -104,7 +114,7 @@ impl<'a> View<'a> {
 
     /// The URI of a path, as the client spells it.
     pub(crate) fn uri(&self, path: &Path) -> Uri {
-        self.shared.documents.get(path).map_or_else(|| uri::of_path(path), |open| open.uri.clone())
+        self.shared.uri(path)
     }
 
     /// A place in a file.

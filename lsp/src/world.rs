@@ -48,6 +48,7 @@ impl World {
             shared: Shared {
                 scopes: Arc::default(),
                 documents: Arc::default(),
+                spellings: Arc::default(),
                 client: Arc::default(),
                 user: Arc::new(user),
             },
@@ -86,7 +87,11 @@ impl World {
     pub(crate) fn open(&mut self, uri: Uri, version: i32, text: String) {
         let Some(path) = uri::to_path(&uri).filter(|path| self.attaches_to(path)) else { return };
         let has_mark = text.starts_with(autofork::text::BYTE_ORDER_MARK);
-        Arc::make_mut(&mut self.shared.documents).insert(path.clone(), Open { uri, version, has_mark });
+        Arc::make_mut(&mut self.shared.spellings).insert(path.clone(), uri.clone());
+        let documents = Arc::make_mut(&mut self.shared.documents);
+        let uris = documents.remove(&path).map_or_else(Vec::new, |open| open.uris);
+        let uris = uris.into_iter().filter(|other| *other != uri).chain([uri.clone()]).collect();
+        documents.insert(path.clone(), Open { uris, version, has_mark });
         self.put(path, Some(text.into()));
         // It may be a file that is not on disk, or one that came since.
         self.disk_changed(Staleness::Files);
@@ -104,10 +109,15 @@ impl World {
         self.put(path, Some(text.into()));
     }
 
-    /// A document was closed: what is on disk counts again.
+    /// A document was closed: what is on disk counts again, unless the file is open under another spelling.
     pub(crate) fn close(&mut self, uri: &Uri) {
         let Some(path) = uri::to_path(uri) else { return };
-        if Arc::make_mut(&mut self.shared.documents).remove(&path).is_some() {
+        let documents = Arc::make_mut(&mut self.shared.documents);
+        let Some(open) = documents.get_mut(&path) else { return };
+        if open.uris.len() > 1 && open.uris.contains(uri) {
+            open.uris.retain(|other| other != uri);
+        } else {
+            documents.remove(&path);
             self.put(path, None);
         }
     }
@@ -151,12 +161,13 @@ impl World {
         }
         self.stale = Staleness::Fresh;
         let mut launches: BTreeSet<PathBuf> = self.launches.clone();
-        for path in self.shared.documents.keys() {
-            let is_users = self.shared.user.base.as_ref().is_some_and(|base| path.starts_with(base));
-            // What the user has for all projects is seen from every folder, or else from where it lies.
-            if !is_users || launches.is_empty() {
-                launches.extend(project::project_of(path));
-            }
+        let base = self.shared.user.base.as_deref();
+        let is_users = |path: &&PathBuf| base.is_some_and(|base| path.starts_with(base));
+        let (users, others): (Vec<_>, Vec<_>) = self.shared.documents.keys().partition(is_users);
+        launches.extend(others.into_iter().filter_map(|path| project::project_of(path)));
+        // What the user has for all projects is seen from every folder, or else from where it lies.
+        if launches.is_empty() && !users.is_empty() {
+            launches.extend(base.and_then(Path::parent).map(Path::to_path_buf));
         }
         let scopes: Vec<Scope> = launches
             .into_iter()

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{Entry, EntryKind, FileSystem};
+use super::{Entry, EntryKind, FileSystem, named_by};
 
 /// Folders may be nested so deep below a root.
 pub const MAX_DEPTH: usize = 8;
@@ -16,28 +16,6 @@ pub struct Candidate {
     pub path: PathBuf,
     /// Its stem, or its folder's name if it is a `FORK.md`; not yet in normal form.
     pub name: String,
-}
-
-impl Candidate {
-    /// The candidate that a file will be once it is saved; none if discovery would not find it below `root`.
-    pub fn unsaved(fs: &dyn FileSystem, root: &Path, path: &Path) -> Option<Self> {
-        let below = path.strip_prefix(root).ok()?;
-        let hidden = below.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
-        let folders = below.components().count() - 1;
-        // Beside a fork of its own folder, files are its companions.
-        let is_companion = path.ancestors().skip(1).take(folders).any(|folder| {
-            let fork = folder.join("FORK.md");
-            fork != path && fs.metadata(&fork).is_ok()
-        });
-        if hidden || is_companion || folders > MAX_DEPTH { None } else { Self::at(path) }
-    }
-
-    /// The candidate that a file is by its path alone; none if it is no Markdown file.
-    fn at(path: &Path) -> Option<Self> {
-        let file = path.file_name().filter(|name| is_markdown(name))?;
-        let named = if file == "FORK.md" { path.parent()?.file_name()? } else { path.file_stem()? };
-        Some(Self { path: path.to_path_buf(), name: named.to_string_lossy().into_owned() })
-    }
 }
 
 /// So many files and folders below a root are looked at. A link can lead to whole disks.
@@ -110,16 +88,13 @@ impl Walk<'_> {
         let is_fork_file = |child: &&Child| child.name == "FORK.md" && child.kind == EntryKind::File;
         // The root itself is no fork, whatever lies in it.
         if let Some(fork) = children.iter().find(is_fork_file).filter(|_| depth > 0) {
-            let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-            return self.candidate(path.join("FORK.md"), real, fork, name.into_owned());
+            return self.candidate(path.join("FORK.md"), real, fork);
         }
         for child in children {
             match child.kind {
                 EntryKind::Folder => self.child_folder(path.join(&child.name), &child.real(real), depth),
                 EntryKind::File if is_markdown(&child.name) => {
-                    let path = path.join(&child.name);
-                    let name = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
-                    self.candidate(path, real, &child, name);
+                    self.candidate(path.join(&child.name), real, &child);
                 }
                 _ => {}
             }
@@ -178,8 +153,9 @@ impl Walk<'_> {
         }
     }
 
-    fn candidate(&mut self, path: PathBuf, real_folder: &Path, child: &Child, name: String) {
+    fn candidate(&mut self, path: PathBuf, real_folder: &Path, child: &Child) {
         if self.files.as_mut().is_none_or(|files| files.insert(child.real(real_folder))) {
+            let name = named_by(path.strip_prefix(self.root).unwrap_or(&path));
             self.found.candidates.push(Candidate { path, name });
         }
     }

@@ -8,6 +8,7 @@ mod disk;
 mod fs;
 mod memory;
 mod roots;
+mod unsaved;
 
 pub(crate) use discover::reason;
 pub use discover::{Candidate, Discovered, MAX_DEPTH, MAX_ENTRIES, discover};
@@ -15,5 +16,7 @@ pub use disk::Disk;
 pub use fs::{Entry, EntryKind, FileSystem, Metadata, Stamp};
 pub use memory::Memory;
 pub use roots::{
-    Role, Root, UserDirs, cleaned, config_paths, project_of, project_root, projects_below, role_of, roots,
+    Role, Root, UserDirs, below_root, cleaned, config_paths, named_by, project_of, project_root, projects_below,
+    role_of, roots,
 };
+pub use unsaved::WithUnsaved;

@@ -97,6 +97,11 @@ pub fn project_of(path: &Path) -> Option<PathBuf> {
     base.parent().map(Path::to_path_buf)
 }
 
+/// The base folders that a path may lie in.
+fn bases_of(path: &Path, user: &UserDirs) -> impl Iterator<Item = PathBuf> {
+    project_of(path).map(|project| project.join(BASE)).into_iter().chain(user.base.clone())
+}
+
 /// What a file is by its place alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -108,14 +113,24 @@ pub enum Role {
 
 /// What a path would be to us; none for files that are not ours.
 pub fn role_of(path: &Path, user: &UserDirs) -> Option<Role> {
-    let project = project_of(path).map(|project| project.join(BASE));
-    let bases = project.into_iter().chain(user.base.clone());
     let is_markdown = path.extension().is_some_and(|extension| extension == "md");
-    bases.into_iter().find_map(|base| match path.strip_prefix(&base) {
+    bases_of(path, user).find_map(|base| match path.strip_prefix(&base) {
         Ok(rest) if rest == Path::new("config.toml") => Some(Role::Config),
         Ok(rest) if is_markdown && rest.starts_with("forks") => Some(Role::Fork),
         _ => None,
     })
+}
+
+/// The name that a file goes by, which lies at `below` in a root: its stem, or the name of its folder if it is a
+/// `FORK.md`; the root itself gives its name to none. Not yet in normal form.
+pub fn named_by(below: &Path) -> String {
+    let folder = below.parent().and_then(Path::file_name).filter(|_| below.ends_with("FORK.md"));
+    folder.or_else(|| below.file_stem()).unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What a file in a root is called below that root, as [`named_by`] wants it.
+pub fn below_root<'a>(path: &'a Path, user: &UserDirs) -> Option<&'a Path> {
+    bases_of(path, user).find_map(|base| path.strip_prefix(base.join("forks")).ok())
 }
 
 /// Folders that hold many files and never forks.

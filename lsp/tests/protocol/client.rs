@@ -33,6 +33,8 @@ pub(crate) struct Client {
     pub(crate) asked: Vec<String>,
     /// The patterns of the files that the server asked to be told of.
     pub(crate) watching: Vec<Value>,
+    /// The URIs that diagnostics were published for.
+    pub(crate) spellings: BTreeSet<String>,
     /// Messages for people.
     logged: Vec<String>,
     reads_all: bool,
@@ -113,6 +115,7 @@ impl Client {
             unread: BTreeSet::new(),
             asked: Vec::new(),
             watching: Vec::new(),
+            spellings: BTreeSet::new(),
             logged: Vec::new(),
             reads_all: false,
             over: false,
@@ -196,7 +199,8 @@ impl Client {
         match message {
             Message::Notification(note) if note.method == "textDocument/publishDiagnostics" => {
                 let uri = note.params["uri"].as_str().expect("a URI").to_owned();
-                let path = uri::to_path(&uri.into()).expect("a file");
+                let path = uri::to_path(&uri.clone().into()).expect("a file");
+                self.spellings.insert(uri);
                 // What is under way while we write may be about an older text, but once settled it may not.
                 match note.params["version"].as_i64() {
                     Some(version) => self.seen.insert(path.clone(), version),

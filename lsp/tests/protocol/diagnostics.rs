@@ -72,6 +72,78 @@ fn a_file_that_was_never_saved_is_a_fork() {
 }
 
 #[test]
+fn the_first_fork_of_a_project_is_one_before_it_is_saved() {
+    let mut files = autofork::project::Memory::default();
+    files.write("/p/README.md", "");
+    let mut client = Client::in_memory(Arc::new(files), user());
+    client.initialize(&able(), &[Path::new("/p")]);
+    client.open(&fork("a.md"), "---\nfork: true\nafter: [b]\n---\nTidy.\n");
+    assert_eq!(client.rules(&fork("a.md")), ["unknown-fork"]);
+    client.open(&fork("deep/b.md"), CLEAN);
+    assert!(client.rules(&fork("a.md")).is_empty());
+    client.open(&fork("config.toml"), "disable_tags = [1]\n");
+    assert!(!client.rules(&fork("config.toml")).is_empty(), "and so is the configuration");
+    for path in ["a.md", "deep/b.md", "config.toml"] {
+        client.close(&fork(path));
+    }
+    assert!(client.everything().is_empty(), "nothing is left of them");
+}
+
+#[test]
+fn with_no_folder_open_the_user_s_own_forks_are_seen_alone() {
+    let waits = "---\nfork: true\nafter: [own]\n---\nTidy.\n";
+    for base in ["/home/.autofork", "/elsewhere"] {
+        for projects in 0..4 {
+            let own = Path::new(base).join("forks/own.md");
+            let mut files = autofork::project::Memory::default();
+            files.write(own.clone(), "---\nfork: true\nx: 1\n---\nTidy.\n");
+            let user = autofork::project::UserDirs::new(Some(base.into()), None, None);
+            let mut client = Client::in_memory(Arc::new(files), user);
+            client.initialize(&able(), &[]);
+            client.open(&own, "---\nfork: true\nx: 1\n---\nTidy.\n");
+            assert_eq!(client.rules(&own), ["unknown-key"], "{base}");
+            for number in 0..projects {
+                let path = format!("/p{number}/.autofork/forks/a.md");
+                client.open(Path::new(&path), waits);
+                assert!(client.rules(Path::new(&path)).is_empty(), "{base}: it sees the user's own");
+                assert_eq!(client.rules(&own), ["unknown-key"], "{base}, {projects}");
+            }
+            client.everything();
+        }
+    }
+}
+
+#[test]
+fn a_file_is_spelt_as_the_client_spells_it_even_once_it_is_closed() {
+    let path = fork("a b.md");
+    let mut client = started(&[("a b.md", "---\nfork: true\nx: 1\n---\nTidy.\n")]);
+    let odd = uri::of_path(&path).0.replace("a%20b", "%61%20b");
+    assert_eq!(client.rules(&path), ["unknown-key"]);
+    client.spellings.clear();
+    let document = json!({ "uri": odd, "languageId": "markdown", "version": 1, "text": CLEAN });
+    client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    assert!(client.rules(&path).is_empty());
+    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": odd } }));
+    assert_eq!(client.rules(&path), ["unknown-key"]);
+    assert_eq!(client.spellings.iter().collect::<Vec<_>>(), [&odd], "no other spelling");
+}
+
+#[test]
+fn a_file_that_is_open_under_two_spellings_is_open_until_both_are_closed() {
+    let path = fork("a.md");
+    let mut client = started(&[("a.md", "---\nfork: true\nx: 1\n---\nTidy.\n")]);
+    let spellings = [uri::of_path(&path).0, uri::of_path(&path).0.replace("a.md", "%61.md")];
+    for uri in &spellings {
+        let document = json!({ "uri": uri, "languageId": "markdown", "version": 1, "text": CLEAN });
+        client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    }
+    for (uri, rules) in spellings.iter().zip([&[][..], &["unknown-key"]]) {
+        client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+        assert_eq!(client.rules(&path), rules, "{uri} is closed");
+    }
+}
+
+#[test]
 fn files_that_change_on_disk_are_noticed() {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("p");
