@@ -21,6 +21,7 @@ pub(crate) mod selection_range;
 pub(crate) mod semantic_tokens;
 pub(crate) mod settings;
 pub(crate) mod target;
+pub(crate) mod will_rename_files;
 pub(crate) mod words;
 pub(crate) mod workspace_symbol;
 
@@ -83,7 +84,7 @@ handlers! {
     "textDocument/references" => references::references,
     "textDocument/prepareRename" => rename::prepare,
     "textDocument/rename" => rename::rename,
-    "workspace/willRenameFiles" => rename::files,
+    "workspace/willRenameFiles" => will_rename_files::will_rename_files,
     "textDocument/documentSymbol" => document_symbol::document_symbol,
     "workspace/symbol" => workspace_symbol::workspace_symbol,
     "textDocument/foldingRange" => folding_range::folding_range,

@@ -1,12 +1,12 @@
-//! `textDocument/prepareRename`, `textDocument/rename` and `workspace/willRenameFiles`: a fork's name is that of its
-//! file, so one changes with the other, and so does every `after` that names it.
+//! `textDocument/prepareRename` and `textDocument/rename`: a fork's name is that of its file, so one changes with the
+//! other, and so does every `after` that names it.
 
 use std::path::{Path, PathBuf};
 
 use autofork::compile::{FileKind, fork_name, spell};
 use autofork::ir::ForkName;
-use autofork::project::{self, Role};
-use autofork::text::{Span, visible};
+use autofork::project;
+use autofork::text::{Span, is_invisible, visible};
 use gen_lsp_types as lsp;
 
 use super::Refusal;
@@ -52,42 +52,13 @@ pub(crate) fn rename(view: &View<'_>, params: &lsp::RenameParams) -> Result<Opti
     if !view.shared.client.renames_files.is_there() {
         return Err(Refusal::new("a fork's name is that of its file, and this editor cannot rename files for us"));
     }
-    let target = moved(&renamed, &new);
+    let target = moved(view, &renamed, &new);
     check_free(view, &renamed.path, &new, &target.1)?;
     let edits = references(view, &renamed.name, &renamed.path, &new);
     let (old_uri, new_uri) = (view.uri(&target.0), uri::of_path(&target.1));
     let options = Some(lsp::RenameFileOptions { overwrite: Some(false), ignore_if_exists: Some(false) });
     let rename = lsp::RenameFile { old_uri, new_uri, options, annotation_id: None };
     Ok(Some(edits.finish(view, vec![rename])))
-}
-
-/// The client is about to rename files: the edits that keep what names them right.
-pub(crate) fn files(view: &View<'_>, params: &lsp::RenameFilesParams) -> Result<Option<lsp::WorkspaceEdit>, Refusal> {
-    let mut all = Edits::default();
-    for file in &params.files {
-        let (Some(old), Some(new)) = (uri::to_path(&file.old_uri), uri::to_path(&file.new_uri)) else { continue };
-        let path = [old.clone(), old.join("FORK.md")].into_iter().find(|path| view.file_at(path).is_some());
-        let Some(path) = path else { continue };
-        let Some(known) = view.file_at(&path).and_then(|file| Some(file.fork_file()?.file.name.clone())) else {
-            continue;
-        };
-        let new_path = if path == old { new } else { new.join("FORK.md") };
-        // What goes to another project, or is a fork no more, is not there under its new name either.
-        let stays = project::project_of(&path) == project::project_of(&new_path)
-            && project::role_of(&new_path, &view.shared.user) == Some(Role::Fork);
-        if !stays {
-            continue;
-        }
-        let name = fork_name(&stem(&new_path));
-        // Where the name is taken, nothing may come to mean another fork.
-        if name == known || check_name(&name).is_err() || check_free(view, &path, &name, &new_path).is_err() {
-            continue;
-        }
-        for (place, span) in waiting_for(view, &known, &path) {
-            all.replace(&place, span, spell(name.as_str()));
-        }
-    }
-    if all.is_empty() { Ok(None) } else { Ok(Some(all.finish(view, Vec::new()))) }
 }
 
 fn renamed(file: &File<'_>, offset: usize) -> Option<Renamed> {
@@ -112,48 +83,53 @@ fn references(view: &View<'_>, old: &ForkName, path: &Path, new: &ForkName) -> E
     edits
 }
 
-/// The name that a file would go by.
-fn stem(path: &Path) -> String {
-    let is_folder = path.file_name().is_some_and(|name| name == "FORK.md");
-    let named = if is_folder { path.parent().and_then(Path::file_name) } else { path.file_stem() };
-    named.unwrap_or_default().to_string_lossy().into_owned()
-}
-
 /// What to rename, and to what: the folder whose name the fork goes by, else the file. A `FORK.md` that lies in the root
 /// itself goes by its own name, and the root is no fork's to move.
-fn moved(renamed: &Renamed, new: &ForkName) -> (PathBuf, PathBuf) {
+fn moved(view: &View<'_>, renamed: &Renamed, new: &ForkName) -> (PathBuf, PathBuf) {
     let path = &renamed.path;
     let folder = path.parent().unwrap_or(path);
-    let is_named_by_folder = path.file_name().is_some_and(|name| name == "FORK.md")
-        && folder.file_name().is_some_and(|name| fork_name(&name.to_string_lossy()) == renamed.name);
-    if is_named_by_folder {
+    let below = project::below_root(path, &view.shared.user);
+    if below.is_some_and(|below| below.ends_with("FORK.md") && below.components().count() > 1) {
         (folder.to_path_buf(), folder.with_file_name(new.as_str()))
     } else {
         (path.clone(), folder.join(format!("{new}.md")))
     }
 }
 
-/// A name that is fine for a file and needs no escaping anywhere.
+/// A name that is fine for a file on every system, and needs no escaping anywhere: forks are shared.
 fn check_name(name: &ForkName) -> Result<(), Refusal> {
     let text = name.as_str();
-    match text {
-        "" => return Err(Refusal::new("a fork needs a name")),
-        "FORK" => return Err(Refusal::new("a file FORK.md goes by the name of its folder, so `FORK` names no fork")),
-        _ => {}
+    let refuse = |why: &str| Err(Refusal::new(format!("`{}` is no good name for a fork: {why}", visible(text))));
+    if text.is_empty() {
+        return Err(Refusal::new("a fork needs a name"));
     }
-    let bad = text.starts_with('.')
-        || text.len() > 200
-        || text.contains(['/', '\\', ',', '"', '\'', '`'])
-        || text.contains(char::is_control)
-        || text != text.trim();
-    if !bad {
-        return Ok(());
+    if text == "FORK" {
+        return Err(Refusal::new("a file FORK.md goes by the name of its folder, so `FORK` names no fork"));
     }
-    Err(Refusal::new(format!(
-        "`{}` is no good name for a fork: leave out slashes, quotes, commas and a leading dot",
-        visible(text)
-    )))
+    if Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
+        return refuse("leave out the `.md`, which belongs to the file");
+    }
+    if text.contains(|c: char| c.is_control() || is_invisible(c)) {
+        return refuse("there is a character in it that cannot be seen");
+    }
+    if text.contains(['/', '\\', ',', '"', '\'', '`', ':', '*', '?', '<', '>', '|']) {
+        return refuse("leave out slashes, quotes, commas and what Windows keeps out of files' names");
+    }
+    if text.starts_with('.') || text.ends_with('.') || text != text.trim() {
+        return refuse("it may not begin or end with a dot or a blank");
+    }
+    let stem = text.split('.').next().unwrap_or(text);
+    if DEVICES.iter().any(|device| stem.eq_ignore_ascii_case(device)) {
+        return refuse("on Windows it names a device");
+    }
+    if text.len() > 200 { refuse("it is too long") } else { Ok(()) }
 }
+
+/// Names that Windows keeps for devices, whatever extension follows them.
+const DEVICES: [&str; 22] = [
+    "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "lpt1",
+    "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+];
 
 /// Refuses a name that another file has, wherever the fork is seen.
 fn check_free(view: &View<'_>, path: &Path, new: &ForkName, target: &Path) -> Result<(), Refusal> {

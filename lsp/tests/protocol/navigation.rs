@@ -115,7 +115,24 @@ fn a_fork_of_the_root_s_own_folder_leaves_that_where_it_is() {
 fn renames_that_cannot_be_are_refused() {
     let mut client = client();
     let mut refused = Vec::new();
-    for (line, name) in [(0, "a"), (0, "notes"), (0, "x/y"), (0, ""), (0, ".x"), (0, "FORK"), (4, "x")] {
+    let bad = [
+        "a",
+        "notes",
+        "x/y",
+        "a:b",
+        "",
+        ".x",
+        "x.",
+        "x.md",
+        "FORK.md",
+        "FORK",
+        "con",
+        "NUL.b",
+        "x\u{202e}y",
+        "x\u{200b}",
+    ];
+    let long = "x".repeat(201);
+    for (line, name) in bad.map(|name| (0, name)).into_iter().chain([(0, &*long), (4, "x")]) {
         let (code, message) = rename(&mut client, "b.md", line, 0, name).unwrap_err();
         assert_eq!(code, -32803, "{name}: a client shows the words");
         refused.push(format!("{name:?}: {message}"));
@@ -149,6 +166,42 @@ fn a_file_that_the_client_renames_takes_its_names_along() {
     let edit = client.request("workspace/willRenameFiles", folder).unwrap();
     assert_eq!(edit["documentChanges"][0]["edits"][0]["newText"], "deeper", "a folder is the name of its fork");
     client.everything();
+}
+
+/// What becomes of the names in `after: [a, b]` when the client renames these files.
+fn after_renames(renames: &[(&str, &str)]) -> String {
+    let text = "---\nfork: true\nafter: [a, b]\n---\nTidy.\n";
+    let mut client = started(&[
+        ("a.md", B),
+        ("b.md", B),
+        ("c.md", text),
+        ("deep/FORK.md", "---\nfork: true\n---\nTidy.\n"),
+        ("d/x.md", "A note."),
+    ]);
+    let files = renames
+        .iter()
+        .map(|(old, new)| json!({ "oldUri": uri::of_path(&fork(old)), "newUri": uri::of_path(&fork(new)) }));
+    let edit = client.request("workspace/willRenameFiles", json!({ "files": files.collect::<Vec<_>>() })).unwrap();
+    client.everything();
+    let text = if edit.is_null() { text.to_owned() } else { edited(text, &fork("c.md"), &edit) };
+    text.lines().nth(2).unwrap().strip_prefix("after: ").unwrap().to_owned()
+}
+
+#[test]
+fn files_that_are_renamed_together_are_seen_as_they_will_be() {
+    assert_eq!(after_renames(&[("a.md", "b.md"), ("b.md", "a.md")]), "[b, a]", "a swap");
+    assert_eq!(after_renames(&[("a.md", "b.md"), ("b.md", "x.md")]), "[b, x]", "a chain");
+    assert_eq!(after_renames(&[("a.md", "d/y.md"), ("b.md", "e/y.md")]), "[a, b]", "two of one name");
+    assert_eq!(after_renames(&[("a.md", "x.md"), ("b.md", "../../b.md")]), "[x, b]", "one leaves");
+}
+
+#[test]
+fn a_name_is_that_of_the_place_it_is_renamed_to() {
+    assert_eq!(after_renames(&[("a.md", "FORK.md")]), "[FORK, b]", "the root gives its name to none");
+    assert_eq!(after_renames(&[("a.md", "new/FORK.md")]), "[new, b]");
+    assert_eq!(after_renames(&[("a.md", "deep/y.md")]), "[a, b]", "beside a FORK.md it is a note");
+    assert_eq!(after_renames(&[("a.md", "x, y.md")]), "[a, b]", "a name that cannot be listed");
+    assert_eq!(after_renames(&[("a.md", "x: y.md")]), "[\"x: y\", b]");
 }
 
 #[test]
