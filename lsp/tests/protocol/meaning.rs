@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::client::{Client, able, fork, started};
+use crate::client::{Client, able, fork, memory, started, user};
 
 /// What hovering over the first occurrence of some words shows, with the words that it is about.
 fn hover(client: &mut Client, path: &str, text: &str, words: &str) -> String {
@@ -196,6 +196,99 @@ fn what_is_inserted_fits_what_is_there() {
     assert_eq!(item["textEdit"]["newText"], "[idle]");
     let start = &item["textEdit"]["range"]["start"]["character"];
     assert_eq!(*start, 8, "what was typed is replaced");
+}
+
+#[test]
+fn behind_what_is_over_nothing_is_offered() {
+    let mut client = started(&[("b.md", "---\nfork: true\ntags: [notes]\n---\nTidy.\n")]);
+    for line in [
+        "after: [b]|",
+        "after: \"b\"|",
+        "after: 'b'|",
+        "after: [\"b\"|]",
+        "after:|\n  - x",
+        "after: |\n- x",
+        "after:\n  - \"b\"|",
+        "tags: [x]|",
+        "run_on: [idle]|",
+        "run_on: [{idle: 15m}|]",
+        "run_on:\n  - idle: \"15m\"|",
+        "throttle: \"1|h\"",
+    ] {
+        let offers = offered(&mut client, "new.md", &format!("---\nfork: true\n{line}\n---\nTidy.\n"));
+        assert!(offers.is_empty(), "{line}: {offers:?}");
+    }
+    for line in [
+        "disable_tags = [\"x\"]|",
+        "disable_tags = [\"x\"|]",
+        "default_idle_deadline = \"5m\"|",
+        "session_timeout = '|'",
+    ] {
+        assert!(offered(&mut client, "config.toml", line).is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn no_name_is_offered_that_cannot_be_written() {
+    let mut client =
+        started(&[("b, c.md", "---\nfork: true\n---\nTidy.\n"), ("d.md", "---\nfork: true\n---\nTidy.\n")]);
+    assert_eq!(offered(&mut client, "new.md", "---\nfork: true\nafter: [|]\n---\nTidy.\n"), ["d"]);
+}
+
+#[test]
+fn whatever_is_taken_of_what_is_offered_the_file_stays_whole() {
+    let files = [
+        ("b.md", "---\nfork: true\ntags: [notes]\n---\nTidy.\n"),
+        ("it's - \"c\".md", "---\nfork: true\ntags: ['a: \"b\"']\n---\nTidy.\n"),
+    ];
+    let mut client = Client::in_memory(memory(&files), user());
+    // No snippets: what is taken is what is written.
+    client.initialize(&serde_json::json!({}), &[Path::new("/p")]);
+    let mut taken = 0;
+    for part in [
+        "after: []",
+        "after: [x]",
+        "after: [x, y]",
+        "after: [ \"x\", 'y' ]",
+        "after: x",
+        "after: x, y",
+        "after: \"x\"",
+        "after: ''",
+        "after: ",
+        "after:\n  - x\n  - y",
+        "after:\n- 'x'",
+        "tags: [x, ]",
+        "tags:\n  - ",
+        "run_on: [idle: 15m, {context_used: 80%}]",
+        "run_on:\n  - idle: 15m\n  - context_left: 20000",
+        "run_on: idle",
+        "throttle: 1h",
+        "throttle: '1h'",
+        "overlap: true",
+    ] {
+        let text = format!("---\nfork: true\n{part}\ndescription: d\n---\nTidy.\n");
+        let colon = text.find(part).unwrap() + part.find(':').unwrap() + 1;
+        for at in colon..=text.find("\ndescription").unwrap() {
+            let (before, after) = text.split_at(at);
+            for item in items(&mut client, "new.md", &format!("{before}|{after}")) {
+                let column = |end: &str| {
+                    let column = item["textEdit"]["range"][end]["character"].as_u64().unwrap();
+                    before.rfind('\n').unwrap() + 1 + usize::try_from(column).unwrap()
+                };
+                let words = item["textEdit"]["newText"].as_str().unwrap();
+                let result = [&text[..column("start")], words, &text[column("end")..]].concat();
+                client.open(&fork("new.md"), &result);
+                let found = client.found(&fork("new.md"));
+                let broken =
+                    found.iter().find(|found| found["code"] == "invalid-yaml" || found["code"] == "invalid-type");
+                assert_eq!(broken, None, "{result}");
+                client.close(&fork("new.md"));
+                client.everything();
+                taken += 1;
+            }
+        }
+    }
+    assert!(taken > 300, "{taken}");
 }
 
 #[test]

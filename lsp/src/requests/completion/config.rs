@@ -124,7 +124,10 @@ fn values(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>, key: &str, 
     let free = || names::tags(file.linkage).into_iter().filter(|tag| !is_taken(tag));
     let typed = typed.rsplit(['[', ',']).next().unwrap_or(typed).trim_start();
     let quote = if typed.starts_with('"') { "" } else { "\"" };
-    let word = typed.trim_start_matches('"');
+    let word = typed.strip_prefix('"').unwrap_or(typed);
+    if word.contains(['"', '\'', ']']) {
+        return Vec::new();
+    }
     let span = cursor.word(word.len(), is_word);
     let closing = if cursor.text[span.end()..].starts_with('"') { "" } else { "\"" };
     let text = |value: &str| {

@@ -43,7 +43,7 @@ pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'
     match key {
         "fork" | "overlap" => values(cursor, &["true", "false"]),
         "throttle" => values(cursor, &DURATIONS),
-        "run_on" => moments(cursor),
+        "run_on" => moments(cursor, value),
         "after" => after(file, &compiled.file.name, cursor, value),
         "tags" => tags(file, cursor, value),
         _ => Vec::new(),
@@ -89,7 +89,11 @@ fn keys(cursor: &Cursor<'_>, frontmatter: Span) -> Vec<Offer> {
         .map(|(key, _)| key)
         .collect();
     let span = cursor.word(cursor.before().len(), is_word);
-    let has_colon = cursor.text[span.end()..].starts_with(':');
+    let rest = Span::new(span.end(), cursor.line.end()).of(cursor.text).trim_end();
+    let has_colon = rest.starts_with(':');
+    if !has_colon && !rest.is_empty() {
+        return Vec::new();
+    }
     let order = ["fork", "description", "run_on", "throttle", "after", "overlap", "tags"];
     let free = order.into_iter().filter(|key| !used.contains(key));
     free.map(|key| {
@@ -125,33 +129,47 @@ fn other_items<'a>(cursor: &Cursor<'a>, list: Span, typed: Span) -> HashSet<&'a 
     items.map(|item| item.trim().trim_start_matches("- ").trim().trim_matches(['"', '\''])).collect()
 }
 
-/// What is typed of the item that the cursor is in: what follows the last bracket, comma, dash or colon of the key.
-fn item<'a>(cursor: &Cursor<'a>) -> &'a str {
-    let before = cursor.before();
-    let value = if envelope::key_at_line_start(before).is_some() {
-        before.split_once(':').map_or("", |(_, value)| value)
-    } else {
-        before.trim_start()
-    };
-    let item = value.rsplit(['[', ',', '{']).next().unwrap_or(value).trim_start();
-    item.strip_prefix('-').unwrap_or(item).trim_start().trim_start_matches(['"', '\''])
+/// The item of a list that the cursor is in.
+struct Item<'a> {
+    /// What is typed of it, up to the cursor and without a quote in front.
+    typed: &'a str,
+    /// The quote that it began with.
+    quote: Option<char>,
+    /// It is the first thing after its key, where a list still needs its brackets.
+    is_alone: bool,
 }
 
-/// Whether the cursor is right after a key, where a list still needs its brackets.
-fn is_unlisted(cursor: &Cursor<'_>) -> bool {
-    envelope::key_at_line_start(cursor.before()).is_some() && !cursor.before().contains('[')
+/// The item at the cursor: what follows the last bracket, comma, dash or colon of the key. None behind one that is over,
+/// and none where the list of the key is on the lines below.
+fn item<'a>(cursor: &Cursor<'a>, list: Span) -> Option<Item<'a>> {
+    let before = cursor.before();
+    let is_on_key = envelope::key_at_line_start(before).is_some();
+    let value = if is_on_key { before.split_once(':').map_or("", |(_, value)| value) } else { before.trim_start() };
+    let item = value.rsplit(['[', ',', '{']).next().unwrap_or(value).trim_start();
+    let item = if is_on_key { item } else { item.strip_prefix('-').unwrap_or(item).trim_start() };
+    let quote = item.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let typed = quote.map_or(item, |quote| &item[quote.len_utf8()..]);
+    if typed.contains(['"', '\'', ']', '}']) {
+        return None;
+    }
+    let is_alone = is_on_key && value.trim_start().len() == item.len();
+    let mut below = envelope::lines(cursor.text, Span::new(cursor.line.end(), list.end()));
+    let is_item = |line: Span| line.of(cursor.text).trim_start().starts_with('-');
+    let has_list = is_alone && below.any(is_item);
+    (!has_list).then_some(Item { typed, quote, is_alone: is_alone && quote.is_none() })
 }
 
 fn values(cursor: &Cursor<'_>, values: &[&str]) -> Vec<Offer> {
-    let Some((_, typed)) = cursor.before().rsplit_once(':') else { return Vec::new() };
+    let typed = cursor.before().rsplit_once(':').map(|(_, typed)| typed);
+    let Some(typed) = typed.filter(|typed| !typed.contains(['"', '\''])) else { return Vec::new() };
     let lead = if typed.is_empty() { " " } else { "" };
     let span = cursor.word(typed.trim_start().len(), is_word);
     values.iter().map(|value| Offer::new(*value, Kind::Value, span).inserts(format!("{lead}{value}"))).collect()
 }
 
-fn moments(cursor: &Cursor<'_>) -> Vec<Offer> {
-    let item = item(cursor);
-    if let Some((moment, typed)) = item.split_once(':') {
+fn moments(cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
+    let Some(item) = item(cursor, list).filter(|item| item.quote.is_none()) else { return Vec::new() };
+    if let Some((moment, typed)) = item.typed.split_once(':') {
         let samples: &[&str] = match moment.trim() {
             "idle" => &DURATIONS,
             "context_used" => &["50%", "70%", "80%", "90%"],
@@ -164,8 +182,8 @@ fn moments(cursor: &Cursor<'_>) -> Vec<Offer> {
         let offer = |sample: &&str| Offer::new(*sample, Kind::Value, span).inserts(format!("{lead}{sample}"));
         return samples.iter().map(offer).collect();
     }
-    let span = cursor.word(item.len(), is_word);
-    let wrap = |text: String| if is_unlisted(cursor) { format!("{}[{text}]", gap(cursor)) } else { text };
+    let span = cursor.word(item.typed.len(), is_word);
+    let wrap = |text: String| if item.is_alone { format!("{}[{text}]", gap(cursor)) } else { text };
     let offer = |(name, sample, docs): &(&str, Option<&str>, &str)| {
         let text = sample.map_or_else(|| (*name).to_owned(), |sample| format!("{name}: {sample}"));
         Offer::new(text.clone(), Kind::Event, span).inserts(wrap(text)).docs(*docs)
@@ -179,10 +197,11 @@ fn gap(cursor: &Cursor<'_>) -> &'static str {
 }
 
 fn after(file: &File<'_>, own: &ForkName, cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
-    let span = cursor.word(item(cursor).len(), is_word);
+    let Some(item) = item(cursor, list) else { return Vec::new() };
+    let span = cursor.word(item.typed.len(), is_word);
     let names = names::may_wait_for(file.linkage, own, &other_items(cursor, list, span));
     let offer = |name: &ForkName| {
-        let offer = Offer::new(name.as_str(), Kind::Reference, span).inserts(as_item(cursor, name.as_str()));
+        let offer = Offer::new(name.as_str(), Kind::Reference, span).inserts(item.spelt(cursor, name.as_str()));
         match file.named(name) {
             Some(listed) => offer
                 .detail(listed.fork.as_ref().and_then(|fork| fork.description.clone()).unwrap_or_default())
@@ -194,16 +213,23 @@ fn after(file: &File<'_>, own: &ForkName, cursor: &Cursor<'_>, list: Span) -> Ve
 }
 
 fn tags(file: &File<'_>, cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
-    let span = cursor.word(item(cursor).len(), is_word);
+    let Some(item) = item(cursor, list) else { return Vec::new() };
+    let span = cursor.word(item.typed.len(), is_word);
     let taken = other_items(cursor, list, span);
     // The word at the cursor is a tag of this file only because it is being typed.
     let here = span.of(cursor.text);
     let free = names::tags(file.linkage).into_iter().filter(|tag| !taken.contains(tag) && *tag != here);
-    free.map(|tag| Offer::new(tag, Kind::Keyword, span).inserts(as_item(cursor, tag))).collect()
+    free.map(|tag| Offer::new(tag, Kind::Keyword, span).inserts(item.spelt(cursor, tag))).collect()
 }
 
-/// A name as an item of the list at the cursor, with brackets where there is no list yet.
-fn as_item(cursor: &Cursor<'_>, name: &str) -> String {
-    let spelt = spell(name);
-    if is_unlisted(cursor) { format!("{}[{spelt}]", gap(cursor)) } else { spelt }
+impl Item<'_> {
+    /// A name in place of what is typed, with brackets where there is no list yet.
+    fn spelt(&self, cursor: &Cursor<'_>, name: &str) -> String {
+        match self.quote {
+            Some('"') => name.replace('\\', r"\\").replace('"', "\\\""),
+            Some(_) => name.replace('\'', "''"),
+            None if self.is_alone => format!("{}[{}]", gap(cursor), spell(name)),
+            None => spell(name),
+        }
+    }
 }

@@ -11,7 +11,8 @@ pub(super) fn may_wait_for<'a>(linkage: &'a Linkage, own: &ForkName, taken: &Has
     let program = &linkage.linked.program;
     let all = linkage.linked.listing.iter().filter(|listed| listed.state == State::Active).map(|listed| &listed.name);
     let free = all.filter(|name| *name != own && !taken.contains(name.as_str()));
-    let free = free.filter(|name| !waits_for(program, name, own));
+    // A comma parts names, however they are quoted.
+    let free = free.filter(|name| !name.as_str().contains(',') && !waits_for(program, name, own));
     free.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -35,5 +36,10 @@ pub(super) fn tags(linkage: &Linkage) -> BTreeSet<&str> {
     let config = &linkage.config.config;
     let forks = linkage.linked.listing.iter().filter_map(|listed| listed.fork.as_ref());
     let named = config.enable_tags.iter().chain(&config.disable_tags).chain(config.tag_throttles.keys());
-    forks.flat_map(|fork| &fork.tags).chain(named).map(autofork::ir::Tag::as_str).collect()
+    forks
+        .flat_map(|fork| &fork.tags)
+        .chain(named)
+        .map(autofork::ir::Tag::as_str)
+        .filter(|tag| !tag.contains(','))
+        .collect()
 }
