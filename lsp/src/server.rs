@@ -21,7 +21,6 @@ use serde_json::{Value, json};
 use crate::client::Delivery;
 use crate::findings::{Changed, Findings, Look};
 use crate::pool::Pool;
-use crate::uri;
 use crate::world::World;
 use jobs::Outcome;
 use lifecycle::Phase;
@@ -129,7 +128,7 @@ impl Server {
                             return ended;
                         }
                     }
-                    Err(_) => return Ended::Abruptly,
+                    Err(_) => return self.end(),
                 },
                 recv(reports) -> outcome => {
                     if let Ok(outcome) = outcome {
@@ -143,9 +142,7 @@ impl Server {
     fn message(&mut self, message: Message) -> Option<Ended> {
         match message {
             Message::Request(request) => self.request(request),
-            Message::Notification(note) if note.method == "exit" => {
-                return Some(if self.phase == Phase::Over { Ended::InOrder } else { Ended::Abruptly });
-            }
+            Message::Notification(note) if note.method == "exit" => return Some(self.end()),
             Message::Notification(note) => {
                 if self.phase == Phase::Running {
                     self.notification(note);
@@ -171,7 +168,8 @@ impl Server {
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::Over;
-                self.send(Response::new_ok(request.id, Value::Null));
+                // What was asked before is answered before.
+                self.waiting.push(request.id);
             }
             (Phase::Running, SETTLED) => self.waiting.push(request.id),
             (Phase::Running, _) if self.pending.contains_key(&request.id) => {
@@ -179,6 +177,17 @@ impl Server {
             }
             (Phase::Running, _) => self.begin(request, 0),
         }
+    }
+
+    /// The client is leaving, or gone: what it still waits for is refused.
+    fn end(&mut self) -> Ended {
+        for (id, _) in std::mem::take(&mut self.pending) {
+            self.refuse(id, jobs::REQUEST_CANCELLED, "the server ends");
+        }
+        for id in std::mem::take(&mut self.waiting) {
+            self.send(Response::new_ok(id, Value::Null));
+        }
+        if self.phase == Phase::Over { Ended::InOrder } else { Ended::Abruptly }
     }
 
     fn settle(&mut self) {
@@ -234,11 +243,13 @@ impl Server {
 
     fn publish(&self, path: &Path) {
         let open = self.world.document(path);
-        let uri = open.map_or_else(|| uri::of_path(path), |open| open.uri.clone());
-        let mut params = json!({ "uri": uri, "diagnostics": self.findings.of(path) });
-        if let Some(open) = open {
-            params["version"] = open.version.into();
+        let spellings = open.map_or_else(|| vec![self.world.shared.uri(path)], |open| open.uris.clone());
+        for uri in spellings {
+            let mut params = json!({ "uri": uri, "diagnostics": self.findings.of(path) });
+            if let Some(open) = open {
+                params["version"] = open.version.into();
+            }
+            self.notify("textDocument/publishDiagnostics", params);
         }
-        self.notify("textDocument/publishDiagnostics", params);
     }
 }

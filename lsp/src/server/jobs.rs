@@ -25,7 +25,7 @@ pub(super) enum Outcome {
 }
 
 /// The client does not want an answer any more.
-const REQUEST_CANCELLED: i32 = -32800;
+pub(super) const REQUEST_CANCELLED: i32 = -32800;
 
 impl Server {
     /// Begins a request.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -129,28 +129,79 @@ fn a_change_of_a_document_that_is_not_open_is_passed_over() {
     assert!(client.rules(&fork("a.md")).is_empty());
 }
 
-#[test]
-fn a_message_that_is_no_json_is_said_so_and_skipped() {
+/// What the binary says to these bytes, and whether it ends in order. It is hung up on once it has said `last`.
+fn said(input: &str, last: &str) -> (String, bool) {
     let home = tempfile::tempdir().unwrap();
     let mut server = Command::new(env!("CARGO_BIN_EXE_autofork-lsp"))
         .env_clear()
         .env("HOME", home.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut input = server.stdin.take().unwrap();
-    for body in [
-        "{nonsense",
-        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
-        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
-        r#"{"jsonrpc":"2.0","method":"exit"}"#,
-    ] {
-        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut to_server = server.stdin.take().unwrap();
+    to_server.write_all(input.as_bytes()).unwrap();
+    let mut from_server = server.stdout.take().unwrap();
+    let mut said = Vec::new();
+    while !String::from_utf8_lossy(&said).contains(last) {
+        let mut more = [0; 4096];
+        match from_server.read(&mut more).unwrap() {
+            0 => break,
+            length => said.extend_from_slice(&more[..length]),
+        }
     }
+    drop(to_server);
+    from_server.read_to_end(&mut said).unwrap();
     let output = server.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && said.contains("window/logMessage") && said.contains("\"id\":2"), "{said}");
+    said.extend(output.stderr);
+    (String::from_utf8(said).unwrap(), output.status.success())
+}
+
+fn framed(bodies: &[&str]) -> String {
+    bodies.iter().map(|body| format!("Content-Length: {}\r\n\r\n{body}", body.len())).collect()
+}
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+const SHUTDOWN: &str = r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#;
+const EXIT: &str = r#"{"jsonrpc":"2.0","method":"exit"}"#;
+
+#[test]
+fn a_message_that_is_no_json_is_said_so_and_skipped() {
+    let (said, in_order) = said(&framed(&["{nonsense", INITIALIZE, SHUTDOWN, EXIT]), "");
+    assert!(in_order && said.contains("window/logMessage") && said.contains("\"id\":2"), "{said}");
+}
+
+#[test]
+fn a_request_whose_id_is_out_of_range_is_refused_under_it() {
+    let request = r#"{"jsonrpc":"2.0","id":4294967296,"method":"textDocument/hover","params":{}}"#;
+    let (said, in_order) = said(&framed(&[INITIALIZE, request, SHUTDOWN, EXIT]), "");
+    assert!(in_order && said.contains("\"id\":4294967296") && said.contains("-32600"), "{said}");
+}
+
+#[test]
+fn half_a_character_costs_no_message() {
+    let uri = "file:///p/.autofork/forks/a.md";
+    let open = format!(
+        r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"{uri}","languageId":"markdown","version":1,"text":"---\nfork: true\nx: \ud83d\n---\nTidy.\n"}}}}}}"#
+    );
+    let settled = r#"{"jsonrpc":"2.0","id":3,"method":"autofork/settled"}"#;
+    let (said, in_order) = said(&framed(&[INITIALIZE, &open, settled, SHUTDOWN]), "\"id\":2");
+    assert!(in_order && said.contains("unknown-key") && !said.contains("logMessage"), "{said}");
+}
+
+#[test]
+fn what_was_asked_before_the_end_is_answered_before_it() {
+    let asked = r#"{"jsonrpc":"2.0","id":3,"method":"workspace/symbol","params":{"query":""}}"#;
+    let (said, in_order) = said(&framed(&[INITIALIZE, asked, SHUTDOWN]), "");
+    let (third, second) = (said.find("\"id\":3"), said.find("\"id\":2"));
+    assert!(in_order && third.is_some() && third < second, "{said}");
+}
+
+#[test]
+fn bytes_that_are_no_messages_end_it_with_a_reason() {
+    let (said, in_order) = said(&[&*framed(&[INITIALIZE]), "{\"jsonrpc\":\"2.0\"}\n"].concat(), "");
+    assert!(!in_order && said.contains("nothing more can be read: a line is no header"), "{said}");
 }
 
 #[test]
