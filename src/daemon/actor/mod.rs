@@ -1,6 +1,8 @@
 //! The actor: the one task that owns the state. What connections ask, what time brings and what the compiler delivers
 //! comes to it one at a time; it tells the engine, and does what the engine asks for.
 
+mod alarms;
+mod effects;
 mod loads;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -9,26 +11,22 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::engine::{ClientProcess, Effect, Event, Fact, Mark, Origin, PollId, SessionId, WindowSign};
+use crate::engine::{ClientProcess, Event, Fact, Mark, Origin, PollId, SessionId, WindowSign};
 use crate::host::dirs::Home;
 use crate::host::process;
-use crate::host::protocol::{DaemonStatus, Instructions, LookedAfter, Reply, Request, Token, Verdict};
+use crate::host::protocol::{DaemonStatus, LookedAfter, Reply, Request, Token, Verdict};
 use crate::ir::{LaunchDir, ProjectRoot, Seconds, Time};
 
 use super::bell::Bell;
 use super::clock::{Clock, sleep_until};
-use super::core::{Consequences, Core, Kept};
+use super::core::Core;
 use super::loader::{Delivery, GaugeReading, Loaded, Loader};
 use super::seat::Claim;
 use super::second_look::SecondLooks;
 use super::status;
 use super::watch::Watch;
 
-use self::loads::{LOAD_PATIENCE, Load, Waiter};
-
-/// A daemon lives at least so long without anybody, whatever the configuration says: whoever started it must get the
-/// chance to connect.
-const LEAST_QUIET: Duration = Duration::from_secs(1);
+use self::loads::{Load, Waiter};
 
 /// How long parked hooks are given to take their leave.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -426,97 +424,6 @@ impl Actor {
     fn happened(&mut self, event: Event, answer: Option<Reply>) -> Option<Reply> {
         let consequences = self.core.happened(self.clock.now(), event);
         self.carry_out(Some(consequences), answer)
-    }
-
-    /// Does what the engine asks for, and tells it what came of that. Returns the answer to whoever asked.
-    fn carry_out(&mut self, consequences: Option<Consequences>, mut answer: Option<Reply>) -> Option<Reply> {
-        let mut left: VecDeque<Consequences> = consequences.into_iter().collect();
-        while let Some(Consequences { effects, kept }) = left.pop_front() {
-            for effect in effects {
-                let news = match effect {
-                    Effect::Wake { session, poll, wake } => {
-                        let order = self.core.order(&session, wake);
-                        tracing::info!(%session, %wake, forks = order.forks.len(), "wake");
-                        let parked = self.polls.remove(&poll).filter(|_| self.claim.stands());
-                        let sent = match (parked, kept) {
-                            (Some(parked), Kept::Safely) if order.forks.is_empty() => {
-                                parked.reply.send(Reply::Released).is_ok()
-                            }
-                            (Some(parked), Kept::Safely) => parked.reply.send(Reply::Wake(order)).is_ok(),
-                            // Dropping the connection makes the hook park anew; then it is offered again.
-                            _ => false,
-                        };
-                        (!sent).then_some(Event::WakeWithheld(session))
-                    }
-                    Effect::Release { poll } => {
-                        if let Some(parked) = self.polls.remove(&poll) {
-                            let _ = parked.reply.send(Reply::Released);
-                        }
-                        None
-                    }
-                    Effect::Allow { ticket, fork_type } => {
-                        answer = self
-                            .core
-                            .instructions_of(ticket)
-                            .map(|instructions| Reply::Allow(Box::new(Instructions { fork_type, ..instructions })))
-                            .or_else(|| Some(Reply::Failed("the ticket's instructions are lost".to_owned())));
-                        None
-                    }
-                    Effect::Deny(denial) => {
-                        answer = Some(Reply::Deny(denial));
-                        None
-                    }
-                    // Taken out and kept with the entry.
-                    Effect::Record(_) => None,
-                    // Without a process to look at, the session's time limit must do.
-                    Effect::Probe { session, client } => Some(if client.is_none_or(process::is_alive) {
-                        Event::ClientAlive(session)
-                    } else {
-                        Event::ClientGone(session)
-                    }),
-                };
-                if let Some(event) = news {
-                    left.push_back(self.core.happened(self.clock.now(), event));
-                }
-            }
-        }
-        answer
-    }
-
-    /// The engine's next deadline, unless a tick is under way or must wait.
-    fn next_tick(&self) -> Option<Time> {
-        let may_tick = self.tick.is_none() && self.tick_not_before.is_none();
-        self.core.state().next_deadline().filter(|_| may_tick)
-    }
-
-    /// When to wake up if nothing is heard and no deadline comes before.
-    fn alarm(&mut self) -> Option<Instant> {
-        let overdue = self.loads.values().filter(|load| !load.overdue).map(|load| load.since + LOAD_PATIENCE).min();
-        let nobody = self.connections == 0 && self.core.state().sessions().next().is_none();
-        self.quiet_since = if nobody { self.quiet_since.or_else(|| Some(Instant::now())) } else { None };
-        [self.tick_not_before, overdue, self.second_looks.next(), self.quiet_ends()].into_iter().flatten().min()
-    }
-
-    fn quiet_ends(&self) -> Option<Instant> {
-        let length = Duration::from_secs(self.quiet_period.get()).max(LEAST_QUIET);
-        self.quiet_since.and_then(|since| since.checked_add(length))
-    }
-
-    fn ring(&mut self) -> Course {
-        let now = Instant::now();
-        if self.quiet_ends().is_some_and(|ends| ends <= now) {
-            tracing::info!("nobody has been here for {}", self.quiet_period);
-            return Course::Leave;
-        }
-        self.give_up_waiting(now);
-        for (session, transcript) in self.second_looks.take_due(now) {
-            self.loader.order_gauge(&session, &transcript);
-        }
-        self.tick_not_before = self.tick_not_before.filter(|not_before| *not_before > now);
-        if self.next_tick().is_some() {
-            self.begin_tick();
-        }
-        Course::Stay
     }
 }
 

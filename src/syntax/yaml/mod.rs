@@ -30,6 +30,12 @@ pub struct Parsed {
 /// Parses the `part` of `text`. Places are places of `text`.
 pub fn parse(text: &str, part: Span) -> Parsed {
     if let Some(root) = simple::read(part.of(text), part.start()) {
+        // What is read fast must be what is read.
+        #[cfg(fuzzing)]
+        assert_eq!(
+            build::build(part.of(text), part.start(), Limits::default()).ok().and_then(|built| built.root).as_ref(),
+            Some(&root)
+        );
         return Parsed { root: Some(root), ..Parsed::default() };
     }
     match build::build(part.of(text), part.start(), Limits::default()) {
