@@ -58,4 +58,6 @@ pub enum Denial {
     Nested,
     /// No such ticket was ever issued, or it is long forgotten.
     Unknown,
+    /// That it was redeemed cannot be written down: after a restart it would be redeemed once more.
+    Unrecorded,
 }

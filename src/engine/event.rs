@@ -193,6 +193,14 @@ pub struct Start {
     pub window: WindowSign,
 }
 
+impl<T> Fact<T> {
+    /// Whether it says where the session is from now on, and under which tags. A conversation that was compacted goes on
+    /// where it was.
+    pub fn places_session(&self) -> bool {
+        matches!(self, Self::Started(start) if start.source != StartSource::Compact)
+    }
+}
+
 impl From<StartSource> for Start {
     fn from(source: StartSource) -> Self {
         Self { source, tokens: None, window: WindowSign::None }

@@ -57,7 +57,7 @@ pub use reason::Reason;
 pub use record::Record;
 pub use session::{Delivery, Held, Pause, Poll, Session, Turn, Wake};
 pub use stamps::Stamps;
-pub use ticket::{RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger, call_description};
+pub use ticket::{CALL_PREFIX, RUN_AGES_OUT, Run, RunEnd, Ticket, TicketState, Trigger, call_description};
 
 /// Everything the scheduler knows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -191,6 +191,7 @@ impl State {
 
     fn host(&mut self, work: &mut Work<'_>, origin: &Origin, root: ProjectRoot, fact: Fact) {
         let id = &origin.session;
+        let place = fact.places_session().then(|| root.clone());
         if let Fact::Started(_) = fact {
             self.end_predecessor(work, origin);
         }
@@ -203,6 +204,11 @@ impl State {
             session.last_event = work.now;
             session.orphan_check = None;
             session.client = origin.client.or(session.client);
+            if let Some(root) = place {
+                session.launch = origin.launch.clone();
+                session.root = root;
+                session.tags = origin.tags.clone();
+            }
         }
         match fact {
             Fact::Started(start) => self.started(work, id, start),

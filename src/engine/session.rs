@@ -132,6 +132,9 @@ pub struct Pause {
     pub clock: Option<Time>,
     /// The forks whose idle moments have fired in it.
     pub fired: BTreeSet<ForkName>,
+    /// The background work that is not ours and was first listed after a fork had fired in it.
+    #[serde(default)]
+    pub(super) left_behind: BTreeSet<TaskId>,
     /// When the first fork came due that has not been woken yet: the wake waits from here for others to join.
     pub window: Option<Time>,
     /// Up to when it is known which forks were due.
@@ -189,7 +192,20 @@ pub enum Delivery {
 
 impl Pause {
     pub(super) fn beginning(now: Time) -> Self {
-        Self { began: now, clock: None, fired: BTreeSet::new(), window: None, evaluated: now }
+        Self {
+            began: now,
+            clock: None,
+            fired: BTreeSet::new(),
+            left_behind: BTreeSet::new(),
+            window: None,
+            evaluated: now,
+        }
+    }
+
+    /// Whether the end of background work that is not ours ends it. What came up once a fork had fired may be what that
+    /// fork has left running; then it would fire again and again.
+    pub(super) fn is_ended_by(&self, task: Option<&TaskId>) -> bool {
+        task.is_none_or(|task| !self.left_behind.contains(task))
     }
 }
 

@@ -82,10 +82,13 @@ impl fmt::Display for Trigger {
     }
 }
 
+/// What the description of each of our spawn calls begins with.
+pub const CALL_PREFIX: &str = "autofork: ";
+
 /// The description that the spawn call of a fork carries. The client shows it, and lists the running subagent under
 /// it, which tells the fork's run where nothing better does.
 pub fn call_description(fork: &ForkName) -> String {
-    format!("autofork: {fork}")
+    format!("{CALL_PREFIX}{fork}")
 }
 
 /// One run of a fork.

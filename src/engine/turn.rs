@@ -58,14 +58,17 @@ impl State {
                 session.wake_heard();
                 false
             }
-            Prompt::Tasks(notices) => notices.into_iter().fold(false, |foreign, notice| {
+            Prompt::Tasks(notices) => notices.into_iter().fold(false, |genuine, notice| {
+                let ends_pause = session.pause.as_ref().is_none_or(|pause| pause.is_ended_by(notice.task.as_ref()));
                 let ours = session.runs().find(|run| run.is_meant_by(&notice));
-                let is_foreign = ours.is_none() && notice.evidence == Evidence::Plain;
+                // One that names nothing tells of nothing foreign: it may be ours, told in words that we do not know.
+                let names_something = notice.task.is_some() || notice.tool_use.is_some();
+                let is_foreign = ours.is_none() && names_something && notice.evidence == Evidence::Plain;
                 if let Some(run) = ours {
                     let TaskNotice { outcome, report, usage, .. } = notice;
                     run.finish(work.now, outcome, report, usage);
                 }
-                foreign | is_foreign
+                genuine | (is_foreign && ends_pause)
             }),
         };
         if genuine {
@@ -157,6 +160,10 @@ impl State {
         let earlier = std::mem::take(&mut session.background);
         let foreign = background.iter().map(|task| &task.id).filter(|id| !ours.contains(*id));
         session.background = foreign.map(|id| (id.clone(), earlier.get(id).copied().unwrap_or(work.now))).collect();
+        if let Some(pause) = session.pause.as_mut().filter(|pause| !pause.fired.is_empty()) {
+            let new = session.background.keys().filter(|id| !earlier.contains_key(*id));
+            pause.left_behind.extend(new.cloned());
+        }
         for run in session.runs().filter(|run| run.end.is_none()) {
             let listed = background.iter().any(|task| run.agent.as_ref() == Some(&task.id));
             if listed {

@@ -61,6 +61,24 @@ fn a_background_command_holds_the_clock_and_its_end_begins_another_pause() {
     scene.assert_counts(Counts { wakes: 3, forks: 4, reports: 4 });
 }
 
+#[test]
+fn a_command_that_a_fork_leaves_running_does_not_have_it_fire_again() {
+    let sandbox = scene::configured("wake_debounce = \"0s\"\nbackground_hold_timeout = \"1s\"\n");
+    let input = serde_json::json!({"command": "sleep 4", "description": "nap", "run_in_background": true});
+    scene::add_fork(&sandbox, "journal", "run_on:\n  - idle: 2s\n", &format!("call Bash {input}"));
+    let Some(mut scene) = Scene::start_in(sandbox, Conduct::Obedient, Permissions::AllThatIsDirected) else {
+        return;
+    };
+    scene.prompt("hello there");
+    scene.wait_for_wake(1);
+    assert_eq!(names(&scene.wait_for_ended_runs(1)), ["journal"]);
+    scene.wait("the command's end", |requests| {
+        requests.iter().find(|request| request.newest_text().contains("Background command \"nap\"")).cloned()
+    });
+    scene.assert_quiet_for(TWO_DEADLINES);
+    assert_eq!(scene.wakes(), 1);
+}
+
 /// A direction to run a command in the background that ends when the project has a file of this name.
 fn wait_in_background_for(file: &str) -> String {
     let command = format!("until [ -e {file} ]; do sleep 0.2; done");

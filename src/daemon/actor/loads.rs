@@ -71,7 +71,8 @@ impl Actor {
         match waiter {
             Waiter::Session(id) => {
                 for job in self.waiting.remove(&id).unwrap_or_default() {
-                    let pinned = self.core.state().session(&id).map(|session| session.root.clone());
+                    let known = self.core.state().session(&id).filter(|_| !job.fact.places_session());
+                    let pinned = known.map(|session| session.root.clone());
                     let root = pinned.or_else(|| root.cloned());
                     self.take_in(job, root.unwrap_or_else(|| ProjectRoot::new(launch.as_path())));
                 }

@@ -176,3 +176,29 @@ fn a_later_hook_takes_the_earlier_one_s_place() {
     assert_eq!(play.woken.len(), 1);
     assert_ne!(first, second);
 }
+
+#[test]
+fn what_a_fork_has_left_running_does_not_have_it_fire_again() {
+    let mut play = Play::with(vec![fork("journal", 15)]);
+    play.turn("s");
+    play.until(at(15));
+    let agents = play.obey("s");
+    play.prompt("s", Prompt::Tasks(vec![notice(&agents[0])]));
+    play.stop_with("s", &[("left", TaskKind::Other, "a server")]);
+    play.prompt("s", Prompt::Tasks(vec![notice(&"left".into())]));
+    play.stop("s");
+    play.until(at(10_000));
+    assert_eq!(play.woken.len(), 1);
+}
+
+#[test]
+fn a_notice_that_names_nothing_begins_no_pause() {
+    let mut play = Play::with(vec![fork("journal", 15)]);
+    play.turn("s");
+    play.until(at(15));
+    play.obey("s");
+    play.prompt("s", Prompt::Tasks(vec![TaskNotice { task: None, ..notice(&"x".into()) }]));
+    play.stop("s");
+    play.until(at(10_000));
+    assert_eq!(play.woken.len(), 1, "most likely it was the report, in words of tomorrow");
+}

@@ -3,7 +3,7 @@
 use super::debounced;
 use crate::engine::testing::{Play, at, fork, launch, seconds};
 use crate::engine::*;
-use crate::ir::Config;
+use crate::ir::{Config, LaunchDir, ProjectRoot};
 
 #[test]
 fn one_client_process_has_one_session() {
@@ -25,6 +25,33 @@ fn one_client_process_has_one_session() {
     start(&mut play, "phantom", StartSource::Startup);
     start(&mut play, "real", StartSource::Resume);
     assert_eq!(play.state.sessions().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["real"]);
+}
+
+#[test]
+fn a_session_that_is_resumed_elsewhere_is_there_and_has_the_tags_it_was_resumed_with() {
+    let mut play = Play::with(vec![fork("a", 10)]);
+    play.turn("s");
+    let disable = Some(["ci".into()].into());
+    let origin = Origin {
+        session: "s".into(),
+        conversation: "s".into(),
+        launch: LaunchDir::new("/elsewhere"),
+        client: None,
+        transcript: None,
+        tags: TagOverride { disable, ..TagOverride::default() },
+    };
+    let mut begin = |source: StartSource| {
+        let fact = Fact::Started(source.into());
+        play.event(Event::Host { origin: origin.clone(), root: ProjectRoot::new("/elsewhere"), fact });
+        let session = play.state.session(&"s".into()).unwrap();
+        (session.launch.clone(), session.root.clone(), session.tags.clone())
+    };
+    assert_eq!(begin(StartSource::Compact).0, launch(), "nothing has begun");
+    let there = (LaunchDir::new("/elsewhere"), ProjectRoot::new("/elsewhere"), origin.tags.clone());
+    assert_eq!(begin(StartSource::Resume), there);
+    play.turn("s");
+    play.until(at(10_000));
+    assert_eq!(play.names(), [[""; 0]; 0], "there is no such fork there");
 }
 
 #[test]

@@ -75,6 +75,9 @@ pub fn deny(denial: Denial) -> String {
                            own task."
         }
         Denial::Unknown => "autofork: no such ticket is known. Do not try again.",
+        Denial::Unrecorded => {
+            "autofork: the journal cannot be written (is the disk full?), so no fork starts now. Do not try again."
+        }
     };
     json!({
         "hookSpecificOutput": {
@@ -111,7 +114,8 @@ fn directive(instructions: &Instructions) -> String {
     )
 }
 
-/// What the forks that this one waited for have reported, framed so that none of it reads as a task of this one.
+/// What the forks that this one waited for have reported, framed so that none of it reads as a task of this one: a line
+/// that could be taken for a mark of ours is quoted.
 fn reports(predecessors: &[Predecessor]) -> String {
     let mut text = String::new();
     for Predecessor { fork, outcome, report } in predecessors {
@@ -123,12 +127,17 @@ fn reports(predecessors: &[Predecessor]) -> String {
             None => "FAILED: it never started",
         };
         let fork = one_line(fork.as_str());
-        let report = report.as_deref().unwrap_or("(no report)");
+        let report = unmarked(report.as_deref().unwrap_or("(no report)").trim_end());
         let _ = write!(
             text,
-            "===== report of {fork}, which ran before you: {became} =====\n{}\n===== end of the report of {fork} =====\n\n",
-            report.trim_end(),
+            "===== report of {fork}, which ran before you: {became} =====\n{report}\n===== end of the report of {fork} =====\n\n",
         );
     }
     text
+}
+
+/// A text in which no line begins as our marks do.
+fn unmarked(text: &str) -> String {
+    let quoted = |line: &str| if line.trim_start().starts_with("==") { format!("> {line}") } else { line.to_owned() };
+    text.lines().map(quoted).collect::<Vec<_>>().join("\n")
 }

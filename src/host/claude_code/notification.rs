@@ -3,10 +3,15 @@
 //! The latter two begin with a `<task-notification>` block. Only a prompt that *begins* so is one: a person may well
 //! quote such text. Inside a block, the report of an agent is free text, and whatever looks like a further block after
 //! it may be part of that report; such a notice is passed on as doubtful.
+//!
+//! A client of tomorrow may word all this otherwise. Were its text taken for the user's, the fork that it tells of would
+//! fire again, and that text would follow again, for ever. So a prompt that carries what only our own wake or our own
+//! call could have put there is never the user's.
 
 use super::payload::shorten_report;
 use super::wake_text::MARKER;
-use crate::engine::{Evidence, Outcome, Prompt, TaskId, TaskNotice, ToolUseId, Usage};
+use crate::engine::{CALL_PREFIX, Evidence, Outcome, Prompt, TaskId, TaskNotice, ToolUseId, Usage};
+use crate::host::protocol::Token;
 
 const OPEN: &str = "<task-notification>";
 const CLOSE: &str = "</task-notification>";
@@ -20,7 +25,10 @@ const MOST_NOTICES: usize = 64;
 
 /// Who or what began the turn with this prompt.
 pub(super) fn classify(prompt: &str) -> Prompt {
-    let Some(first) = Block::first(prompt) else { return Prompt::Human };
+    let prompt = prompt.trim_start();
+    let Some(first) = Block::first(prompt) else {
+        return if is_machine_made(prompt) { Prompt::OtherHook } else { Prompt::Human };
+    };
     if first.field("summary") == Some(HOOK_SUMMARY) {
         return if is_our_wake(first.rest) { Prompt::Wake } else { Prompt::OtherHook };
     }
@@ -36,6 +44,21 @@ pub(super) fn classify(prompt: &str) -> Prompt {
     }
     // A notification that tells of no end is not the user's doing either.
     if notices.is_empty() { Prompt::OtherHook } else { Prompt::Tasks(notices) }
+}
+
+/// How a prompt begins that no person types.
+const MACHINE_MADE: [&str; 3] = ["<task-notification", "<system-reminder>", "Agent \"autofork: "];
+
+/// How far into a prompt its beginning reaches.
+const BEGINNING: usize = 2048;
+
+/// Whether a prompt that reads like no notification is one all the same: it begins as one does, is in tags and names a
+/// call by the description that ours have, or brings a whole wake, ticket included.
+fn is_machine_made(prompt: &str) -> bool {
+    let beginning = &prompt[..prompt.floor_char_boundary(BEGINNING)];
+    let names_our_call = || beginning.starts_with('<') && beginning.contains(&format!("\"{CALL_PREFIX}"));
+    let brings_a_wake = || prompt.contains(MARKER) && Token::find_in(prompt).is_some();
+    MACHINE_MADE.iter().any(|words| prompt.starts_with(words)) || names_our_call() || brings_a_wake()
 }
 
 /// The feedback begins with our first words, right after the name of the hook's command in quotes.

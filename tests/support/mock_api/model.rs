@@ -172,6 +172,10 @@ impl Scripted {
                 return Answer::calls("Agent", [call]);
             }
         }
+        let directed = directions::calls(directive);
+        if directed.first().is_some_and(|(name, _)| !called(request, name, 1)) {
+            return Answer::of(directed.into_iter().map(|(name, input)| Block::ToolUse { name, input }).collect());
+        }
         if let Some(file) = file_to_read(directive) {
             return Answer::calls("Read", [json!({ "file_path": file })]);
         }
