@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::time::ClockId;
 use tokio::time::Instant;
 
-use crate::ir::Time;
+use crate::ir::{Seconds, Time};
 
 /// How long the clock goes unlooked at where nothing but a timer that stands still in the computer's sleep tells of a
 /// deadline. A fork is no later than that, counted from the end of the sleep.
@@ -22,17 +22,30 @@ const PASSED: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]
 const PASSED: ClockId = ClockId::Monotonic;
 
+/// By so much two clocks may differ without a word: that is how far one is put right at a time.
+const TOLERANCE: Duration = Duration::from_mins(5);
+
 #[derive(Debug)]
 pub(super) struct Clock {
     origin: Time,
     started: Duration,
+    /// By how much it was ahead of the wall's time at its start.
+    ahead: Duration,
 }
 
 impl Clock {
     /// A clock that shows the wall's time now, or `floor` if that is later: the latest instant an earlier life saw.
     pub(super) fn starting_at_least(floor: Time) -> Self {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { origin: after(Time::from_millis(0), wall).max(floor), started: passed() }
+        let wall = after(Time::from_millis(0), wall);
+        let ahead = floor.as_millis().saturating_sub(wall.as_millis());
+        let ahead = Duration::from_millis(u64::try_from(ahead).unwrap_or(0));
+        Self { origin: wall.max(floor), started: passed(), ahead }
+    }
+
+    /// By how much this clock is ahead of the wall's, where that is worth telling.
+    pub(super) fn ahead(&self) -> Option<Seconds> {
+        Seconds::new(self.ahead.as_secs().min(Seconds::MAX.get())).filter(|_| self.ahead > TOLERANCE)
     }
 
     pub(super) fn now(&self) -> Time {
@@ -78,8 +91,12 @@ mod tests {
         let late = Time::from_millis(i64::MAX / 2);
         let clock = Clock::starting_at_least(late);
         assert!(clock.now() >= late);
+        assert!(clock.ahead().is_some(), "and that is told");
         let clock = Clock::starting_at_least(Time::from_millis(0));
         assert!(clock.now() > Time::from_millis(1_700_000_000_000), "it is later than 2023");
+        assert_eq!(clock.ahead(), None);
+        let soon = Time::from_millis(clock.now().as_millis() + 60_000);
+        assert_eq!(Clock::starting_at_least(soon).ahead(), None, "a minute is not worth a word");
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl Core {
         self.notes.iter().chain(&self.trouble).cloned().collect()
     }
 
+    /// What keeps every fork from firing now, in a whole sentence.
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
     /// Something that a person should know has happened. Logged each time, and told in `status` from now on.
     pub(super) fn note(&mut self, note: String) {
         tracing::warn!("{note}");

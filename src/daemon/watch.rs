@@ -26,6 +26,7 @@ impl Watch {
     /// Watches a process, if that was not done already.
     pub(super) fn add(&mut self, client: Option<ClientProcess>) {
         if let Some(client) = client
+            && cfg!(target_os = "linux")
             && !self.watched.contains_key(&client)
         {
             let exits = self.exits.clone();

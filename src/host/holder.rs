@@ -25,6 +25,14 @@ impl Holder {
         matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| Self { pid: home.recorded_pid() })
     }
 
+    /// Ends it without its leave, for one that hears nothing any more; false if no daemon is known by that number. What it
+    /// knows is in its journal.
+    pub fn end(self) -> bool {
+        let daemon = self.pid.filter(|pid| is_daemon(*pid));
+        let daemon = daemon.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        daemon.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok())
+    }
+
     /// Has it look after its seat and its socket.
     pub fn poke(self) {
         if let Some(pid) = self.pid {
@@ -39,4 +47,17 @@ pub fn poke(pid: u32) {
         // It may have ended.
         let _ = kill_process(pid, POKE);
     }
+}
+
+/// Whether a process was started as a daemon. The number comes from a file, and may be another's by now.
+#[cfg(target_os = "linux")]
+fn is_daemon(pid: u32) -> bool {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).nth(1) == Some(b"daemon")
+}
+
+/// Elsewhere that is not to be seen; whoever holds the lock has recorded the number.
+#[cfg(not(target_os = "linux"))]
+fn is_daemon(_: u32) -> bool {
+    true
 }

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::host::files::{self, Access};
@@ -15,6 +17,9 @@ use super::{JournalError, history};
 /// The format written, kept in the database's `user_version`. Raised by any change that an older version of this
 /// program would misread.
 pub(super) const FORMAT: u32 = 2;
+
+/// What a database of SQLite begins with.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 const SCHEMA: &str = "
     CREATE TABLE entry (
@@ -46,9 +51,12 @@ const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 /// The format of the journal at `path`, if a newer version of this program wrote it. Looks without opening a database,
 /// since that would leave its companions behind.
 pub fn newer_format(path: &Path) -> Option<u32> {
-    let mut format = [0; 4];
-    files::open(path, Access::Read).ok()?.read_exact_at(&mut format, FORMAT_OFFSET).ok()?;
-    Some(u32::from_be_bytes(format)).filter(|format| *format > FORMAT)
+    let (mut magic, mut format) = ([0; MAGIC.len()], [0; 4]);
+    let file = files::open(path, Access::Read).ok()?;
+    file.read_exact_at(&mut magic, 0).ok()?;
+    file.read_exact_at(&mut format, FORMAT_OFFSET).ok()?;
+    // What is no database was written by nobody of ours.
+    Some(u32::from_be_bytes(format)).filter(|format| magic == *MAGIC && *format > FORMAT)
 }
 
 /// Opens the database, for us alone, in the format of today.
@@ -155,7 +163,9 @@ pub(super) fn put_back(db: &Connection, own: Numbers, path: &Path) -> Result<Opt
     remove(&copy).map_err(|error| trouble(&copy, error))?;
     // Made first, so that it is for nobody else from its beginning.
     files::open(&copy, Access::Append).map_err(|error| trouble(&copy, error))?;
-    match db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]) {
+    // As the bytes that it is: a path need not be UTF-8.
+    let name = ToSqlOutput::Borrowed(ValueRef::Text(copy.as_os_str().as_bytes()));
+    match db.execute("VACUUM INTO ?1", [name]) {
         // What cannot be read any more is lost; the state is not, since a snapshot of it follows.
         Err(error) if is_unsound(&error) => fs::write(&copy, "").map_err(|error| trouble(&copy, error))?,
         Err(error) => return Err(JournalError::Database(copy, error)),

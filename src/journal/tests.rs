@@ -167,6 +167,31 @@ fn one_that_is_removed_or_replaced_while_it_is_open_is_begun_anew_with_all_that_
 }
 
 #[test]
+fn one_whose_path_is_not_utf_8_is_begun_anew_as_any() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+    fs::create_dir(&base).unwrap();
+    let path = base.join("journal.db");
+    let Opened { mut journal, mut state, programs, .. } = Journal::open(&path).unwrap();
+    tick(&mut journal, &mut state, &programs, 1);
+    fs::remove_file(&path).unwrap();
+    tick(&mut journal, &mut state, &programs, 2);
+    assert_eq!(journal.take_notes(), ["The journal was removed, and begun anew with all that was known."]);
+    assert!(
+        path.is_file() && fs::read_dir(&base).unwrap().all(|entry| entry.unwrap().file_name() != "journal.db.new")
+    );
+}
+
+#[test]
+fn what_is_no_database_was_written_by_no_newer_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    fs::write(&path, [0x7f; 8192]).unwrap();
+    assert_eq!(newer_format(&path), None);
+}
+
+#[test]
 fn a_link_or_a_pipe_in_its_place_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");

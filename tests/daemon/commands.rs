@@ -24,12 +24,28 @@ fn status_and_ticket_start_no_daemon() {
 }
 
 #[test]
+fn stop_daemon_ends_one_that_hears_nothing_and_nothing_is_lost() {
+    let stage = stage(&[("journal", "12s")]);
+    let mut client = FakeClient::new(&stage, "s");
+    client.start().unwrap();
+    let hook = turn(&mut client);
+    wait_for("the parked hook", || is_parked(&stage));
+    let pid = daemon_pid(&stage).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    let stopped = run(&stage, &["stop-daemon"]);
+    assert!(stopped.status.success() && text(&stopped).contains("did not answer, and was ended"), "{stopped:?}");
+    wait_for("its end", || !is_alive(pid));
+    let wake = await_wake(&client, hook);
+    assert_eq!(client.calls_asked_for(&wake).len(), 1, "its hook has brought another one, that knows all");
+}
+
+#[test]
 fn stop_daemon_lets_parked_hooks_go_and_no_daemon_comes_back() {
     let stage = stage(&[("journal", "1h")]);
     let mut client = FakeClient::new(&stage, "s");
     client.start().unwrap();
     let hook = turn(&mut client);
-    wait_for("the parked hook", || status(&stage)["sessions"][0]["standing"]["parked"].is_object());
+    wait_for("the parked hook", || is_parked(&stage));
     let pid = daemon_pid(&stage).unwrap();
     assert!(run(&stage, &["stop-daemon"]).status.success());
     // Its seat is free a moment before its process is gone.

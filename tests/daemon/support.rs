@@ -46,6 +46,10 @@ pub(crate) fn run(stage: &Stage, arguments: &[&str]) -> Output {
     stage.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
 }
 
+pub(crate) fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
 /// The daemon's process, if one answers.
 pub(crate) fn daemon_pid(stage: &Stage) -> Option<Pid> {
     let mut wire = Wire::open(stage)?;
@@ -67,6 +71,11 @@ pub(crate) fn is_alive(pid: Pid) -> bool {
         let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
         state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
     })
+}
+
+/// Whether the first session's hook is parked.
+pub(crate) fn is_parked(stage: &Stage) -> bool {
+    status(stage)["sessions"][0]["standing"]["parked"].is_object()
 }
 
 pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {

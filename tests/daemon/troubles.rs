@@ -9,10 +9,6 @@ use rustix::process::Signal;
 
 use crate::support::*;
 
-fn is_parked(stage: &Stage) -> bool {
-    status(stage)["sessions"][0]["standing"]["parked"].is_object()
-}
-
 /// What `status` and `doctor` say to a person.
 fn told(stage: &Stage) -> [String; 2] {
     ["status", "doctor"].map(|command| String::from_utf8(run(stage, &[command]).stdout).unwrap())

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::daemon::core::{Consequences, Kept};
-use crate::engine::{Effect, Event};
+use crate::engine::{Denial, Effect, Event};
 use crate::host::process;
 use crate::host::protocol::{Instructions, Reply};
 
@@ -38,6 +38,11 @@ impl Actor {
                         if let Some(parked) = self.polls.remove(&poll) {
                             let _ = parked.reply.send(Reply::Released);
                         }
+                        None
+                    }
+                    // Forgotten with this daemon, and so allowed once more by the next.
+                    Effect::Allow { .. } if kept == Kept::No => {
+                        answer = Some(Reply::Deny(Denial::Unrecorded));
                         None
                     }
                     Effect::Allow { ticket, fork_type } => {

@@ -145,6 +145,13 @@ impl Actor {
             quiet_period: crate::ir::Config::default().quiet_period,
             quiet_since: None,
         };
+        if let Some(ahead) = actor.clock.ahead() {
+            actor.core.note(format!(
+                "The last time that is known of is {ahead} ahead of this machine's clock, which was wrong then or is \
+                 now. Until the clock has caught up, throttles run only while a daemon does. To begin anew, run \
+                 `autofork stop-daemon` and move journal.db out of the base folder."
+            ));
+        }
         actor.happened(Event::Restarted, None);
         // Clients that have ended while no daemon was there to see it.
         for session in actor.core.state().sessions() {
@@ -347,6 +354,7 @@ impl Actor {
                     since: self.since,
                     now: self.clock.now(),
                     notes: self.notes(),
+                    trouble: self.core.trouble().map(str::to_owned),
                 };
                 let status = status::of(&self.core, daemon, only);
                 let _ = reply.send(Reply::Status(Box::new(status)));
@@ -385,7 +393,8 @@ impl Actor {
                 self.take_in(job, root);
             }
             _ => {
-                let launch = session.map_or(&job.origin.launch, |session| &session.launch).clone();
+                let known = session.filter(|_| !job.fact.places_session());
+                let launch = known.map_or(&job.origin.launch, |session| &session.launch).clone();
                 if matches!(job.fact, Fact::Stopped { .. })
                     && let Some(transcript) = &job.origin.transcript
                     && self.core.wants_gauge(&launch)

@@ -28,6 +28,9 @@ pub struct DaemonStatus {
     /// What a person should know about its start, in whole sentences: a journal that was set aside, for example.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What keeps every fork from firing now; one of the notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
 }
 
 /// One session.

@@ -166,13 +166,23 @@ impl Evidence {
             Err(error @ ClientError::Stranger) => {
                 DAEMON.problem(error.to_string(), "see who made that socket, and remove it")
             }
+            Err(error @ ClientError::Hidden(_)) => DAEMON
+                .problem(error.to_string(), "see `autofork logs`; end that process to make room for a new daemon"),
             Err(error) => DAEMON.problem(
                 error.to_string(),
                 "see `autofork logs`; `autofork stop-daemon` makes room for a new daemon",
             ),
         };
-        let notes = self.daemon.as_ref().map(|status| status.daemon.notes.as_slice()).unwrap_or_default();
-        std::iter::once(finding).chain(notes.iter().map(|note| DAEMON.note(note.clone()))).collect()
+        let daemon = self.daemon.as_ref().ok().map(|status| &status.daemon);
+        let trouble = daemon.and_then(|daemon| daemon.trouble.as_ref());
+        let notes = daemon.into_iter().flat_map(|daemon| &daemon.notes).map(|note| {
+            if Some(note) == trouble {
+                DAEMON.problem(note.clone(), "see to that; forks fire again as soon as it has gone")
+            } else {
+                DAEMON.note(note.clone())
+            }
+        });
+        std::iter::once(finding).chain(notes).collect()
     }
 
     fn journal(&self) -> Vec<Finding> {
@@ -239,6 +249,7 @@ mod tests {
             since: Time::from_millis(0),
             now: Time::from_millis(5_000),
             notes: vec!["The journal was damaged.".to_owned()],
+            trouble: None,
         };
         Evidence {
             daemon: Ok(Status { daemon, sessions: Vec::new() }),

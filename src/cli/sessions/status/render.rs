@@ -241,6 +241,7 @@ mod tests {
                 since: at(-125),
                 now: at(0),
                 notes: vec!["The journal was damaged.".to_owned()],
+                trouble: None,
             },
             sessions: vec![SessionStatus {
                 session: SessionId::from("1f99c879-759c-46bb-ac06-dfcdea740219"),
