@@ -29,13 +29,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = Format::Full)]
     format: Format,
     /// Mend what can be mended safely.
-    #[arg(long)]
+    #[arg(long, group = "mending")]
     fix: bool,
     /// With `--fix` or `--diff`: mend also what is a guess.
-    #[arg(long)]
+    #[arg(long, requires = "mending")]
     unsafe_fixes: bool,
     /// Show what `--fix` would change, and change nothing.
-    #[arg(long, conflicts_with = "fix")]
+    #[arg(long, conflicts_with = "fix", group = "mending")]
     diff: bool,
     /// The mildest level that makes the exit code 1.
     #[arg(long, value_name = "LEVEL", default_value = "error")]

@@ -9,21 +9,11 @@ use jiff::tz::TimeZone;
 use crate::engine::{Outcome, Reason};
 use crate::host::protocol::RunState;
 use crate::ir::{ForkName, Time};
+use crate::text::visible;
 
-/// Text from elsewhere, fit for a terminal: what could move the cursor, recolour the screen or turn the direction of
-/// writing is shown as an escape.
+/// Text from elsewhere, fit for a terminal: see [`visible`].
 pub(super) fn plain(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        let turns_direction =
-            matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if character.is_control() || turns_direction || matches!(character, '\u{2028}' | '\u{2029}') {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
+    visible(text).into_owned()
 }
 
 /// The first line that says something, cut to `width` characters, fit for a terminal.

@@ -215,15 +215,9 @@ struct FileId {
 }
 
 impl FileId {
-    #[cfg(unix)]
     fn of(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         Self { device: metadata.dev(), inode: metadata.ino() }
-    }
-
-    #[cfg(not(unix))]
-    fn of(_metadata: &Metadata) -> Self {
-        Self { device: 0, inode: 0 }
     }
 }
 

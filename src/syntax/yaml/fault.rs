@@ -318,12 +318,12 @@ fn bad_escape(text: &str, start: usize) -> (usize, usize) {
 }
 
 pub(super) fn line_start(text: &str, at: usize) -> usize {
-    text[..at.min(text.len())].rfind(['\n', '\r']).map_or(0, |end| end + 1)
+    memchr::memrchr2(b'\n', b'\r', &text.as_bytes()[..at.min(text.len())]).map_or(0, |end| end + 1)
 }
 
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    text[at..].find(['\n', '\r']).map_or(text.len(), |length| at + length)
+    memchr::memchr2(b'\n', b'\r', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length)
 }
 
 /// Whether only blanks and dashes stand before `at` on its line.

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::engine::Fact;
 use crate::host::claude_code::{self, Call, HookEnv};
@@ -59,6 +59,7 @@ pub(crate) fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 struct Wake;
 
 fn run(event: &str) -> Option<Wake> {
+    let begun = Instant::now();
     let started = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     let started = Time::from_millis(i64::try_from(started.as_millis()).ok()?);
     let env = HookEnv::read(|name| std::env::var_os(name), process::identify, started)?;
@@ -72,7 +73,8 @@ fn run(event: &str) -> Option<Wake> {
             // its parked hook will bring the next one.
             let absence = if matches!(fact, Fact::Ended) { Absence::StartIfKilled } else { Absence::Start };
             let reply = if matches!(fact, Fact::SpawnRequested { .. }) { ANSWER } else { RECEIPT };
-            let patience = Patience { connection: PATIENCE.saturating_sub(reply), reply };
+            let left = PATIENCE.saturating_sub(begun.elapsed());
+            let patience = Patience { connection: left.saturating_sub(reply), reply };
             let reply = Client::new(&home).ask(&Request::Fact { origin, fact }, absence, patience).ok()?;
             answer(&reply, &env);
             None

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The longest payload that is believed. The client's largest carry a tool's whole input or a prompt.
-const LIMIT: usize = 8 * 1024 * 1024;
+const LIMIT: usize = 64 * 1024 * 1024;
 
-/// How long to wait for the end of the input. The client writes all of it before the hook has even begun.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long to wait for the end of the input. Mostly the client has written all of it before the hook has even begun; on
+/// a busy machine it may not have, and a prompt that is not told of looks like quiet.
+const PATIENCE: Duration = Duration::from_millis(2500);
 
 /// How long to go on reading a payload that is too long to be believed, so that its writer is not cut off.
 const DRAIN: Duration = Duration::from_millis(50);

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::cli::sessions::words;
 use crate::cli::{CliError, output};
 use crate::compile;
 use crate::engine::SessionId;
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CliError> {
 
 fn simulate(path: &Path, json: bool) -> Result<ExitCode, CliError> {
     let cannot =
-        |path: &Path, error: std::io::Error| CliError::new(format!("cannot read {}: {error}", path.display()));
+        |path: &Path, error: std::io::Error| CliError::new(format!("cannot read {}: {error}", words::path(path)));
     let text = std::fs::read_to_string(path).map_err(|error| cannot(path, error))?;
     let source = Source::new(path, text.as_str());
     let scenario = Scenario::parse(&text).map_err(|fault| at_its_place(&source, &fault))?;
@@ -54,12 +55,12 @@ fn simulate(path: &Path, json: bool) -> Result<ExitCode, CliError> {
     let played = play(&scenario, &folder);
     if let Some(unknown) = played.unknown.first() {
         let at = text.find(unknown.as_str()).unwrap_or(0);
-        let message = format!("there is no fork named `{}`", super::words::plain(unknown.as_str()));
+        let message = format!("there is no fork named `{}`", words::plain(unknown.as_str()));
         let span = at..at + unknown.as_str().len();
         let near = compile::nearest(unknown.as_str(), played.known.iter().map(crate::ir::ForkName::as_str));
         let help = near.map_or_else(
             || "write it under [forks], or name its folder with `forks_from`".to_owned(),
-            |near| format!("did you mean `{}`?", super::words::plain(near)),
+            |near| format!("did you mean `{}`?", words::plain(near)),
         );
         return Err(at_its_place(&source, &Fault { span, message, help: Some(help) }));
     }
@@ -75,14 +76,14 @@ fn met(played: &Played) -> bool {
 /// The fork files of a folder, by their paths below it.
 fn texts(folder: &Path) -> Result<Texts, CliError> {
     if !folder.is_dir() {
-        return Err(CliError::new(format!("{} is not a folder", folder.display())).help("see `forks_from`"));
+        return Err(CliError::new(format!("{} is not a folder", words::path(folder))).help("see `forks_from`"));
     }
     let found = discover(&Disk, folder);
     let mut texts = Texts::new();
     for candidate in found.candidates {
         let read = std::fs::read(&candidate.path);
         let text =
-            read.map_err(|error| CliError::new(format!("cannot read {}: {error}", candidate.path.display())))?;
+            read.map_err(|error| CliError::new(format!("cannot read {}: {error}", words::path(&candidate.path))))?;
         let below = candidate.path.strip_prefix(folder).unwrap_or(&candidate.path).to_path_buf();
         texts.insert(below, text);
     }
@@ -96,11 +97,11 @@ fn at_its_place(source: &Source, fault: &Fault) -> CliError {
     let width = fault.span.len().clamp(1, line.chars().count().saturating_sub(gap.len()).max(1));
     let message = format!(
         "{}:{}:{}: {}\n\n  {}\n  {gap}{}\n",
-        super::words::plain(&source.path().to_string_lossy()),
+        words::plain(&source.path().to_string_lossy()),
         place.line,
         place.column,
-        super::words::plain(&fault.message).replace("\\n", "\n"),
-        super::words::plain(line),
+        words::plain(&fault.message).replace("\\n", "\n"),
+        words::plain(line),
         "^".repeat(width)
     );
     let error = CliError::new(message);
@@ -127,11 +128,11 @@ fn again(begins: &str, json: bool) -> Result<ExitCode, CliError> {
     let id = match ids.as_slice() {
         [id] => id.clone(),
         [] => {
-            return Err(CliError::new(format!("the journal knows no session `{}`", super::words::plain(begins)))
+            return Err(CliError::new(format!("the journal knows no session `{}`", words::plain(begins)))
                 .help("entries are kept for 30 days; `autofork history` goes further back"));
         }
         [one, other, ..] => {
-            return Err(CliError::new(format!("several sessions begin with `{}`", super::words::plain(begins)))
+            return Err(CliError::new(format!("several sessions begin with `{}`", words::plain(begins)))
                 .help(format!("for example {one} and {other}")));
         }
     };
