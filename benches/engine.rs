@@ -1,4 +1,5 @@
-//! How many events a second the engine takes, with 100 sessions and 200 forks; and what 2 000 forks at once cost. Run with `cargo bench --bench engine`.
+//! How many events a second the engine takes, with 100 sessions and 200 forks; and what 2 000 forks at once cost. Run
+//! with `cargo bench --bench engine`.
 
 use std::sync::Arc;
 

@@ -62,7 +62,9 @@ fn text(number: usize) -> String {
     let wrong = if number % 10 == 7 { "owner: me\n" } else { "tags: [notes]\n" };
     let after = if number % 5 == 3 { format!("after: [fork-{}]\n", number - 1) } else { "throttle: 2h\n".to_owned() };
     format!(
-        "---\nfork: true\ndescription: Keep list {number} in step\nrun_on: [idle: {}m]\n{after}{wrong}---\nRead GUIDE.md and [the list](../../lists.md) first. Compare this session with the list, and tick in list-{number}.md what was finished.\n\n{}",
+        "---\nfork: true\ndescription: Keep list {number} in step\nrun_on: [idle: {}m]\n{after}{wrong}---\n\
+         Read GUIDE.md and [the list](../../lists.md) first. Compare this session with the list, and tick in \
+         list-{number}.md what was finished.\n\n{}",
         15 + number % 30,
         "Say why, not only what. Leave earlier entries as they are.\n".repeat(12)
     )

@@ -2,8 +2,8 @@
 //!
 //! SQLite in the base folder. Entries are only ever added: an event with its time, or another program coming into
 //! force at a launch folder. The state is their fold; a snapshot now and then keeps the fold short and lets old
-//! entries go. Tickets lie beside: what each token stands for. So does history: what became of each ticket. Nothing here decides anything, and nothing here reads
-//! a clock.
+//! entries go. Tickets lie beside: what each token stands for. So does history: what became of each ticket. Nothing here
+//! decides anything, and nothing here reads a clock.
 //!
 //! One [`Journal::commit`] is one transaction: an entry together with the tickets of the wake it caused. So a wake
 //! that was sent is always one that the next life of the daemon knows of.

@@ -1,3 +1,5 @@
+//! The journal on a real disk: what it keeps, what it lets go, and what it makes of files that are not as it left them.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
