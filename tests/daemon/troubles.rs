@@ -76,6 +76,24 @@ fn while_somebody_locks_the_journal_nothing_fires_and_the_wake_comes_when_it_is_
 }
 
 #[test]
+fn no_ticket_is_redeemed_that_cannot_be_written_down() {
+    let stage = stage(&[("journal", "0s")]);
+    let mut client = FakeClient::new(&stage, "s");
+    client.start().unwrap();
+    let hook = turn(&mut client);
+    let wake = await_wake(&client, hook);
+    let call = client.calls_asked_for(&wake).remove(0);
+    let other = rusqlite::Connection::open(stage.home().join("journal.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let answer = client.ask_about(&call).unwrap();
+    assert!(answer.stdout.contains("deny") && answer.stdout.contains("journal cannot be written"), "{answer:?}");
+    let doctor = run(&stage, &["doctor"]);
+    let said = text(&doctor);
+    assert!(doctor.status.code() == Some(1) && said.contains("forks fire again as soon as it has gone"), "{said}");
+    other.execute_batch("ROLLBACK").unwrap();
+}
+
+#[test]
 fn a_daemon_that_finds_its_journal_locked_starts_all_the_same_or_is_started_again() {
     let stage = stage(&[("journal", "0s")]);
     start_daemon(&stage);
