@@ -192,3 +192,27 @@ fn folders_that_link_to_each_other_are_each_found_at_their_own_place() {
     let run = sandbox.run(&["check", "--ignore", "same-file"]);
     assert_eq!((run.code, run.out.as_str()), (0, "Checked 12 files: nothing found.\n"));
 }
+
+#[test]
+fn the_language_server_is_not_looked_for_in_whatever_folder_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("autofork");
+    fs::copy(env!("CARGO_BIN_EXE_autofork"), &alone).unwrap();
+    let server = |path: &Path| {
+        fs::create_dir_all(path).unwrap();
+        fs::write(path.join("autofork-lsp"), "#!/bin/sh\necho here\n").unwrap();
+        fs::set_permissions(path.join("autofork-lsp"), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let (project, bin) = (folder.path().join("project"), folder.path().join("bin"));
+    server(&project);
+    server(&bin);
+    let run = |path: &str| {
+        let mut command = Command::new(&alone);
+        command.arg("lsp").current_dir(&project).env_clear().env("PATH", path).output().unwrap()
+    };
+    for path in ["", ":/nowhere", ".", "/nowhere"] {
+        let output = run(path);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{path:?}: {output:?}");
+    }
+    assert_eq!(run(&format!(".::{}", bin.display())).stdout, b"here\n");
+}
