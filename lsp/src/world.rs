@@ -84,13 +84,13 @@ impl World {
     }
 
     /// A document was opened.
-    pub(crate) fn open(&mut self, uri: Uri, version: i32, text: String) {
-        let Some(path) = uri::to_path(&uri).filter(|path| self.attaches_to(path)) else { return };
+    pub(crate) fn open(&mut self, uri: &Uri, version: i32, text: String) {
+        let Some(path) = uri::to_path(uri).filter(|path| self.attaches_to(path)) else { return };
         let has_mark = text.starts_with(autofork::text::BYTE_ORDER_MARK);
         Arc::make_mut(&mut self.shared.spellings).insert(path.clone(), uri.clone());
         let documents = Arc::make_mut(&mut self.shared.documents);
         let uris = documents.remove(&path).map_or_else(Vec::new, |open| open.uris);
-        let uris = uris.into_iter().filter(|other| *other != uri).chain([uri.clone()]).collect();
+        let uris = uris.into_iter().filter(|other| other != uri).chain([uri.clone()]).collect();
         documents.insert(path.clone(), Open { uris, version, has_mark });
         self.put(path, Some(text.into()));
         // It may be a file that is not on disk, or one that came since.

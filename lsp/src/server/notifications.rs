@@ -18,7 +18,7 @@ impl Server {
             "textDocument/didOpen" => {
                 if let Some(params) = read::<lsp::DidOpenTextDocumentParams>(note) {
                     let document = params.text_document;
-                    self.world.open(document.uri, document.version, document.text);
+                    self.world.open(&document.uri, document.version, document.text);
                 }
             }
             "textDocument/didChange" => {

@@ -13,4 +13,5 @@ mod display;
 mod lifecycle;
 mod meaning;
 mod navigation;
+mod renames;
 mod robustness;
