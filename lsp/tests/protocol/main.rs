@@ -8,6 +8,7 @@ mod disk;
 
 mod actions;
 mod cases;
+mod completion;
 mod diagnostics;
 mod display;
 mod lifecycle;
@@ -15,3 +16,4 @@ mod meaning;
 mod navigation;
 mod renames;
 mod robustness;
+mod taken;
