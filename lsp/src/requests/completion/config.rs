@@ -54,9 +54,11 @@ fn docs(key: &str) -> String {
 fn keys(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, table: Option<&str>) -> Vec<Offer> {
     let before = cursor.before();
     let span = cursor.word(before.trim_start().len(), is_word);
-    let rest = cursor.text[span.end()..cursor.line.end()].trim_start();
+    let behind = &cursor.text[span.end()..cursor.line.end()];
+    let rest = behind.trim_start();
     let has_value = rest.starts_with('=');
-    if !has_value && !rest.is_empty() && !rest.starts_with('#') {
+    let is_free = rest.is_empty() || (rest.starts_with('#') && rest != behind);
+    if !has_value && !is_free {
         return Vec::new();
     }
     let others = settings::lines(cursor.text).filter(|line| line.start() != cursor.line.start());

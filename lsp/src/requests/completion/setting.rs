@@ -48,14 +48,13 @@ pub(super) fn place(text: &str, to: usize) -> Place<'_> {
             continue;
         }
         if matches!(c, '\n' | '\r') {
-            match (place, &mut list) {
-                (Place::Value(setting), _) => list = setting.goes_on(&text[at + 1..]),
-                // Where there was nothing but the comment, the item begins behind it.
-                (Place::Comment(from), Some(list)) if text[list.start..from].trim().is_empty() => list.start = at + 1,
-                _ => {}
-            }
-            place = list.filter(|_| !begins_setting(&text[at + 1..])).map_or(Place::Key, Place::Value);
-            list = None;
+            let rest = &text[at + 1..];
+            let open = match (place, list.take()) {
+                (Place::Value(setting), _) => setting.goes_on(rest),
+                (Place::Comment(from), Some(list)) => list.goes_on_behind(text, from, at + 1),
+                _ => None,
+            };
+            place = open.map_or(Place::Key, Place::Value);
             (key, key_quote) = (None, None);
             continue;
         }
@@ -112,6 +111,12 @@ impl<'a> Setting<'a> {
             Some(_) => Some(Self { quote: None, is_over: true, ..self }),
             None => Some(self),
         }
+    }
+
+    /// What is left of it on the line behind a comment. Where there was nothing but that, the item begins behind it.
+    fn goes_on_behind(self, text: &str, comment: usize, end: usize) -> Option<Self> {
+        let is_fresh = text[self.start..comment].trim().is_empty();
+        self.goes_on(&text[end..]).map(|setting| if is_fresh { Self { start: end, ..setting } } else { setting })
     }
 
     /// Takes one more character; how many of the next say nothing more.
