@@ -14,6 +14,7 @@ mod display;
 mod lifecycle;
 mod meaning;
 mod navigation;
+mod offers;
 mod renames;
 mod robustness;
 mod taken;
