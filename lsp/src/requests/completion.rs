@@ -98,10 +98,12 @@ impl Offer {
         Self { label, kind, detail, docs, span, insert, is_snippet: false, promise, replaces_all: false }
     }
 
-    /// A text once this is taken, its places not filled in.
-    fn taken(&self, text: &str) -> String {
+    /// A text once this is taken, its places not filled in. Of `shift` the first is where a part of the file begins, the
+    /// second where that part is in the text.
+    fn taken(&self, text: &str, (from, to): (usize, usize)) -> String {
         let insert = if self.is_snippet { &plain(&self.insert) } else { &self.insert };
-        [&text[..self.span.start()], insert, &text[self.span.end()..]].concat()
+        let part = |at: usize| at + to - from;
+        [&text[..part(self.span.start())], insert, &text[part(self.span.end())..]].concat()
     }
 
     pub(crate) fn inserts(mut self, text: impl Into<String>) -> Self {

@@ -69,6 +69,8 @@ fn where_nothing_fits_nothing_is_offered() {
     let mut client = started(&NAMES);
     for part in [
         "after: |[x]",
+        "description: a: b\nafter: |[x]",
+        "description: a: b\nrun_on:\n  idle: 15m\n  |",
         "after:| [x]",
         "throttle:| 1h",
         "throttle:|\n  1h",

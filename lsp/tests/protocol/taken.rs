@@ -186,7 +186,8 @@ fn a_fork_stays_whole() {
     assert!(count > 1000, "{count}");
 }
 
-const SETTINGS: [&str; 24] = [
+const SETTINGS: [&str; 25] = [
+    "\nsession_timeout = 5",
     "disable_tags = []",
     "disable_tags = [\"x\"]",
     "disable_tags = [\"x\", ]",

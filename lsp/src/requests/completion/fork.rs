@@ -12,6 +12,7 @@ use super::item::{Item, Scan, item, scan};
 use super::tried::Promise;
 use super::{Cursor, Offer, is_word, names};
 use crate::requests::hover::summary;
+use crate::requests::target::line_around;
 use crate::requests::words::{DURATIONS, FRONTMATTER, MOMENTS};
 use crate::view::File;
 
@@ -28,11 +29,10 @@ pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'
         let is_all = cursor.text[opening.end()..].trim().is_empty();
         return if is_all { vec![starter(cursor)] } else { Vec::new() };
     }
-    let end = compiled.file.closing().map_or(cursor.text.len(), Span::start);
-    if cursor.line.start() >= end && compiled.file.closing().is_some() {
+    let frontmatter = frontmatter(compiled, cursor);
+    if cursor.line.start() >= frontmatter.end() && compiled.file.closing().is_some() {
         return Vec::new();
     }
-    let frontmatter = Span::new(opening.end(), end);
     let before = cursor.before();
     let key = enclosing_key(cursor, frontmatter);
     let inside = key.filter(|(_, value)| value.start() <= cursor.offset);
@@ -56,6 +56,19 @@ pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'
         "tags" => tags(file, compiled, cursor, &item, value),
         _ => Vec::new(),
     }
+}
+
+/// What lies between the fences; all that follows where there is no second one.
+fn frontmatter(compiled: &CompiledFile, cursor: &Cursor<'_>) -> Span {
+    let start = compiled.file.opening().map_or(0, Span::end);
+    Span::new(start, compiled.file.closing().map_or(cursor.text.len(), Span::start))
+}
+
+/// The lines of the key whose value the cursor is in, as they are while other keys are no YAML.
+pub(super) fn entry(compiled: &CompiledFile, cursor: &Cursor<'_>) -> Option<Span> {
+    let (_, value) = enclosing_key(cursor, frontmatter(compiled, cursor))?;
+    let line = line_around(cursor.text, value.start());
+    (value.start() <= cursor.offset).then(|| Span::new(line.start(), value.end()))
 }
 
 fn starter(cursor: &Cursor<'_>) -> Offer {

@@ -8,7 +8,7 @@ use autofork::ir::Fork;
 use autofork::syntax::duration;
 use autofork::text::Span;
 
-use super::{Cursor, Offer};
+use super::{Cursor, Offer, fork};
 use crate::view::File;
 
 /// What an offer says that it does.
@@ -58,16 +58,31 @@ impl Promise {
 
 /// The offers that keep their promises in a fork file.
 pub(super) fn in_fork(compiled: &CompiledFile, cursor: &Cursor<'_>, offers: Vec<Offer>) -> Vec<Offer> {
-    // The body is left out: nothing that is offered shows there, and it may be long.
-    let end = compiled.file.closing().map_or(cursor.text.len(), Span::end).max(cursor.line.end());
     let path = compiled.file.source.path();
     let compile = |text: &str| fork_file(&compiled.file.name, path, &Contents::text(text));
-    let before = compile(&cursor.text[..end]);
+    // The body is left out: nothing that is offered shows there, and it may be long.
+    let end = compiled.file.closing().map_or(cursor.text.len(), Span::end).max(cursor.line.end());
+    let mut text = cursor.text[..end].to_owned();
+    let mut before = compile(&text);
+    let mut shift = (0, 0);
+    // Where other keys are no YAML either, the one at the cursor is tried by itself.
+    if before.file.fork().is_none()
+        && let Some(entry) = fork::entry(compiled, cursor)
+    {
+        let alone = format!("{HEAD}{}\n---\n", entry.of(cursor.text));
+        let read = compile(&alone);
+        if read.file.fork().is_some() {
+            (text, before, shift) = (alone, read, (entry.start(), HEAD.len()));
+        }
+    }
     keep(cursor, offers, |offer| {
-        let after = compile(&offer.taken(&cursor.text[..end]));
+        let after = compile(&offer.taken(&text, shift));
         !offer.promise.is_worse(&before.diagnostics, &after.diagnostics) && keeps(&before, &after, offer)
     })
 }
+
+/// What makes one key a fork.
+const HEAD: &str = "---\nfork: true\n";
 
 /// The offers that keep their promises in a configuration file.
 pub(super) fn in_config(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, offers: Vec<Offer>) -> Vec<Offer> {
@@ -75,7 +90,7 @@ pub(super) fn in_config(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, offe
     let compile = |text: &str| config_file(layer, &path, &Contents::text(text));
     let before = compile(cursor.text);
     keep(cursor, offers, |offer| {
-        let after = compile(&offer.taken(cursor.text));
+        let after = compile(&offer.taken(cursor.text, (0, 0)));
         let has_tag = || after.layer.tag_words().any(|(tag, _)| tag.as_str() == offer.label);
         let was_read = before.diagnostics.iter().all(|found| found.rule.name != "toml-syntax");
         !offer.promise.is_worse(&before.diagnostics, &after.diagnostics)
