@@ -7,19 +7,18 @@
 mod jobs;
 mod lifecycle;
 mod notifications;
+mod publishing;
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autofork::db::{Observer, Workspace};
 use autofork::project::{Disk, FileSystem, UserDirs};
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::client::Delivery;
-use crate::findings::{Changed, Findings, Look};
+use crate::findings::{Changed, Findings};
 use crate::pool::Pool;
 use crate::world::World;
 use jobs::Outcome;
@@ -215,41 +214,5 @@ impl Server {
         let id = RequestId::from(format!("autofork-{}", self.next_request));
         self.next_request += 1;
         self.send(Request { id, method: method.to_owned(), params });
-    }
-
-    /// Takes what is found now: tells the client what is new.
-    fn found(&mut self, look: Look, edited: &HashSet<PathBuf>) {
-        let Look { findings, news, reconfigured } = look;
-        self.findings = findings;
-        let client = self.world.shared.client.clone();
-        if client.delivery == Delivery::Push {
-            for path in &news {
-                self.publish(path);
-            }
-            // The client may wait for word on a version, also if there is nothing new in it.
-            let silent = edited.iter().filter(|path| !news.iter().any(|new| **new == ***path));
-            for path in silent.filter(|path| self.world.document(path).is_some()) {
-                self.publish(path);
-            }
-        } else if client.refreshes.is_there() && news.iter().any(|path| !edited.contains(&**path)) {
-            // What the client edits it asks about by itself.
-            self.ask("workspace/diagnostic/refresh", Value::Null);
-        }
-        // Hints are made of their own file and the configuration.
-        if reconfigured && client.refreshes_hints.is_there() {
-            self.ask("workspace/inlayHint/refresh", Value::Null);
-        }
-    }
-
-    fn publish(&self, path: &Path) {
-        let open = self.world.document(path);
-        let spellings = open.map_or_else(|| vec![self.world.shared.uri(path)], |open| open.uris.clone());
-        for uri in spellings {
-            let mut params = json!({ "uri": uri, "diagnostics": self.findings.of(path) });
-            if let Some(open) = open {
-                params["version"] = open.version.into();
-            }
-            self.notify("textDocument/publishDiagnostics", params);
-        }
     }
 }

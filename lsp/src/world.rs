@@ -83,18 +83,21 @@ impl World {
         project::role_of(path, &self.shared.user).is_some()
     }
 
-    /// A document was opened.
-    pub(crate) fn open(&mut self, uri: Uri, version: i32, text: String) {
-        let Some(path) = uri::to_path(&uri).filter(|path| self.attaches_to(path)) else { return };
+    /// A document was opened. A spelling of its path that nobody uses any more, if there is one, comes with the path.
+    pub(crate) fn open(&mut self, uri: &Uri, version: i32, text: String) -> Option<(PathBuf, Uri)> {
+        let path = uri::to_path(uri).filter(|path| self.attaches_to(path))?;
         let has_mark = text.starts_with(autofork::text::BYTE_ORDER_MARK);
+        let before = self.shared.uri(&path);
         Arc::make_mut(&mut self.shared.spellings).insert(path.clone(), uri.clone());
         let documents = Arc::make_mut(&mut self.shared.documents);
         let uris = documents.remove(&path).map_or_else(Vec::new, |open| open.uris);
-        let uris = uris.into_iter().filter(|other| *other != uri).chain([uri.clone()]).collect();
+        let uris: Vec<Uri> = uris.into_iter().filter(|other| other != uri).chain([uri.clone()]).collect();
+        let unused = (!uris.contains(&before)).then(|| (path.clone(), before));
         documents.insert(path.clone(), Open { uris, version, has_mark });
         self.put(path, Some(text.into()));
         // It may be a file that is not on disk, or one that came since.
         self.disk_changed(Staleness::Files);
+        unused
     }
 
     /// A document was edited. Changes are made one after the other, as the client made them.
@@ -109,17 +112,21 @@ impl World {
         self.put(path, Some(text.into()));
     }
 
-    /// A document was closed: what is on disk counts again, unless the file is open under another spelling.
-    pub(crate) fn close(&mut self, uri: &Uri) {
-        let Some(path) = uri::to_path(uri) else { return };
+    /// A document was closed: what is on disk counts again, unless the file is open under another spelling. Then its
+    /// path comes back.
+    pub(crate) fn close(&mut self, uri: &Uri) -> Option<PathBuf> {
+        let path = uri::to_path(uri)?;
         let documents = Arc::make_mut(&mut self.shared.documents);
-        let Some(open) = documents.get_mut(&path) else { return };
+        let open = documents.get_mut(&path)?;
         if open.uris.len() > 1 && open.uris.contains(uri) {
             open.uris.retain(|other| other != uri);
-        } else {
-            documents.remove(&path);
-            self.put(path, None);
+            let left = open.uris.last().cloned()?;
+            Arc::make_mut(&mut self.shared.spellings).insert(path.clone(), left);
+            return Some(path);
         }
+        documents.remove(&path);
+        self.put(path, None);
+        None
     }
 
     /// Files may have changed on disk.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use autofork::compile::FileKind;
+use autofork::compile::{CompiledFile, Contents, FileKind, ForkFile, fork_file};
 use autofork::diagnostic::{self, Applicability, Diagnostic};
 use autofork::syntax::yaml::{self, Value};
 use autofork::text::{Sources, Span, line_end};
@@ -89,6 +89,10 @@ fn suppress(view: &View<'_>, file: &File<'_>, found: &Diagnostic) -> Option<lsp:
     let indent = &words[..words.len() - words.trim_start().len()];
     let end = line_end(text);
     let comment = format!("{indent}# autofork: allow({}) reason: {end}", found.rule.name);
+    // In the lines of a text it would be a part of that.
+    if !is_comment(file, line.start(), &comment) {
+        return None;
+    }
     let mut edits = Edits::default();
     edits.replace(&file.path, Span::at(line.start()), comment);
     let name = format!("Allow `{}` here, with a reason", found.rule.name);
@@ -96,6 +100,20 @@ fn suppress(view: &View<'_>, file: &File<'_>, found: &Diagnostic) -> Option<lsp:
         diagnostics: Some(vec![show(view, found)]),
         ..action(name, "quickfix", edits.finish(view, Vec::new()))
     })
+}
+
+/// Whether words that are put somewhere change nothing that a fork comes to.
+fn is_comment(file: &File<'_>, at: usize, words: &str) -> bool {
+    let Some(fork) = file.fork_file() else { return true };
+    let after = with(file, fork, at, words);
+    after.kind == fork.file.kind && after.without_lines() == fork.file.without_lines()
+}
+
+/// A fork file with words put somewhere.
+fn with(file: &File<'_>, fork: &CompiledFile, at: usize, words: &str) -> ForkFile {
+    let text = file.text.as_str();
+    let text = [&text[..at], words, &text[at..]].concat();
+    fork_file(&fork.file.name, fork.file.source.path(), &Contents::text(&text)).file
 }
 
 /// Everything in this file that can be mended safely, round after round, as `check --fix` does it.
@@ -121,24 +139,24 @@ fn fix_all(view: &View<'_>, file: &File<'_>, found: &[&Diagnostic]) -> Option<ls
     ))
 }
 
-/// Makes a note a fork.
+/// Makes a note a fork. Not where there is frontmatter that is no mapping, which has no room for a key.
 fn make_fork(view: &View<'_>, file: &File<'_>) -> Option<lsp::CodeAction> {
-    let fork = &file.fork_file()?.file;
+    let compiled = file.fork_file()?;
+    let fork = &compiled.file;
     if fork.kind != FileKind::Note {
         return None;
     }
     let end = line_end(file.text.as_str());
-    let mut edits = Edits::default();
-    match (fork.opening(), fork.closing()) {
-        (Some(_), Some(_)) => {
-            edits.replace(&file.path, Span::at(fork.frontmatter().start()), format!("fork: true{end}"));
-        }
-        (None, _) => {
-            let start = fork.body().start();
-            edits.replace(&file.path, Span::at(start), format!("---{end}fork: true{end}---{end}"));
-        }
+    let (at, words) = match (fork.opening(), fork.closing()) {
+        (Some(_), Some(_)) => (fork.frontmatter().start(), format!("fork: true{end}")),
+        (None, _) => (fork.body().start(), format!("---{end}fork: true{end}---{end}")),
         _ => return None,
+    };
+    if with(file, compiled, at, &words).kind != FileKind::Fork {
+        return None;
     }
+    let mut edits = Edits::default();
+    edits.replace(&file.path, Span::at(at), words);
     Some(action("Make this note a fork with `fork: true`", "refactor.rewrite", edits.finish(view, Vec::new())))
 }
 

@@ -1,10 +1,14 @@
 //! `textDocument/completion`: what may stand at the cursor.
 //!
-//! The text around the cursor decides, line by line, not the tree: what is being typed is mostly no YAML yet.
+//! The text around the cursor decides, not the tree: what is being typed is mostly no YAML yet. What is found so is a
+//! guess, so every offer is tried before it is made.
 
 mod config;
 mod fork;
+mod item;
 mod names;
+mod setting;
+mod tried;
 
 use autofork::text::Span;
 use gen_lsp_types as lsp;
@@ -13,6 +17,7 @@ use super::Refusal;
 use super::target::{floor, line_around};
 use crate::position::Text;
 use crate::view::{Content, View};
+use tried::Promise;
 
 /// The request.
 pub(crate) fn completion(
@@ -23,8 +28,10 @@ pub(crate) fn completion(
     let Some(file) = view.file(&place.text_document.uri) else { return Ok(None) };
     let cursor = Cursor::new(&file.text, file.text.offset(place.position));
     let offers = match &file.content {
-        Content::Fork(compiled) => fork::offers(&file, compiled, &cursor),
-        Content::Config(set) => config::offers(&file, set.layer, &cursor),
+        Content::Fork(compiled) => tried::in_fork(compiled, &cursor, fork::offers(&file, compiled, &cursor)),
+        Content::Config(set) => {
+            tried::in_config(&file, set.layer, &cursor, config::offers(&file, set.layer, &cursor))
+        }
     };
     let items = offers.into_iter().enumerate();
     let items = items.map(|(index, offer)| offer.item(index, &file.text, view.shared.client.snippets.is_there()));
@@ -78,13 +85,25 @@ pub(crate) struct Offer {
     span: Span,
     insert: String,
     is_snippet: bool,
+    promise: Promise,
+    /// It replaces a whole file that has nothing in it yet.
+    replaces_all: bool,
 }
 
 impl Offer {
-    pub(crate) fn new(label: impl Into<String>, kind: lsp::CompletionItemKind, span: Span) -> Self {
+    fn new(label: impl Into<String>, kind: lsp::CompletionItemKind, span: Span, promise: Promise) -> Self {
         let label = label.into();
         let insert = label.clone();
-        Self { label, kind, detail: String::new(), docs: String::new(), span, insert, is_snippet: false }
+        let (detail, docs) = (String::new(), String::new());
+        Self { label, kind, detail, docs, span, insert, is_snippet: false, promise, replaces_all: false }
+    }
+
+    /// A text once this is taken, its places not filled in. Of `shift` the first is where a part of the file begins, the
+    /// second where that part is in the text.
+    fn taken(&self, text: &str, (from, to): (usize, usize)) -> String {
+        let insert = if self.is_snippet { &plain(&self.insert) } else { &self.insert };
+        let part = |at: usize| at + to - from;
+        [&text[..part(self.span.start())], insert, &text[part(self.span.end())..]].concat()
     }
 
     pub(crate) fn inserts(mut self, text: impl Into<String>) -> Self {

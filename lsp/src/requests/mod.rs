@@ -15,6 +15,7 @@ pub(crate) mod folding_range;
 pub(crate) mod formatting;
 pub(crate) mod hover;
 pub(crate) mod inlay_hint;
+pub(crate) mod naming;
 pub(crate) mod references;
 pub(crate) mod rename;
 pub(crate) mod selection_range;

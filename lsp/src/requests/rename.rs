@@ -3,15 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use autofork::compile::{FileKind, fork_name, spell};
+use autofork::compile::{FileKind, Listed, State, fork_name};
 use autofork::ir::ForkName;
 use autofork::project;
 use autofork::text::{Span, is_invisible, visible};
 use gen_lsp_types as lsp;
 
 use super::Refusal;
-use super::edits::Edits;
-use super::references::waiting_for;
+use super::naming::{self, Naming};
 use super::target::{self, Target};
 use crate::uri;
 use crate::view::{File, View};
@@ -22,6 +21,8 @@ struct Renamed {
     path: PathBuf,
     /// The words that the client asked at.
     span: Span,
+    /// Whether those words are the name, and not some text that it is read from.
+    is_written: bool,
 }
 
 /// The first request: what would be renamed.
@@ -32,6 +33,9 @@ pub(crate) fn prepare(
     let place = &params.text_document_position_params;
     let Some(file) = view.file(&place.text_document.uri) else { return Ok(None) };
     let Some(renamed) = renamed(&file, file.text.offset(place.position)) else { return Ok(None) };
+    if !renamed.is_written {
+        return Ok(None);
+    }
     let range = file.text.range(renamed.span);
     let placeholder = renamed.name.as_str().to_owned();
     Ok(Some(lsp::PrepareRenamePlaceholder { range, placeholder }.into()))
@@ -44,6 +48,9 @@ pub(crate) fn rename(view: &View<'_>, params: &lsp::RenameParams) -> Result<Opti
     let Some(renamed) = renamed(&file, file.text.offset(place.position)) else {
         return Err(Refusal::new("there is no fork's name here"));
     };
+    if !renamed.is_written {
+        return Err(not_replaceable(&file.path));
+    }
     let new = fork_name(params.new_name.trim());
     if new == renamed.name {
         return Ok(None);
@@ -52,9 +59,16 @@ pub(crate) fn rename(view: &View<'_>, params: &lsp::RenameParams) -> Result<Opti
     if !view.shared.client.renames_files.is_there() {
         return Err(Refusal::new("a fork's name is that of its file, and this editor cannot rename files for us"));
     }
+    if !view.snapshot.exists(&renamed.path) {
+        return Err(Refusal::new("the fork is not on disk yet, so no file can be renamed: save it first"));
+    }
     let target = moved(view, &renamed, &new);
-    check_free(view, &renamed.path, &new, &target.1)?;
-    let edits = references(view, &renamed.name, &renamed.path, &new);
+    check_free(view, &renamed.path, &new, &target)?;
+    let naming = Naming { path: &renamed.path, old: &renamed.name, new: &new };
+    let naming::Renamed { edits, left } = naming::rename(view, &[naming]);
+    if let Some(path) = left.first() {
+        return Err(not_replaceable(path));
+    }
     let (old_uri, new_uri) = (view.uri(&target.0), uri::of_path(&target.1));
     let options = Some(lsp::RenameFileOptions { overwrite: Some(false), ignore_if_exists: Some(false) });
     let rename = lsp::RenameFile { old_uri, new_uri, options, annotation_id: None };
@@ -65,22 +79,24 @@ fn renamed(file: &File<'_>, offset: usize) -> Option<Renamed> {
     match target::at(file, offset)? {
         Target::After(name, span) => {
             let listed = file.named(name)?;
-            Some(Renamed { name: name.clone(), path: listed.path.clone(), span })
+            let is_written = naming::is_written(span.of(file.text.as_str()), name);
+            Some(Renamed { name: name.clone(), path: listed.path.clone(), span, is_written })
         }
         Target::Fence(span) => {
             let fork = &file.fork_file()?.file;
-            (fork.kind != FileKind::Note).then(|| Renamed { name: fork.name.clone(), path: file.path.clone(), span })
+            let (name, path) = (fork.name.clone(), file.path.clone());
+            (fork.kind != FileKind::Note).then_some(Renamed { name, path, span, is_written: true })
         }
         _ => None,
     }
 }
 
-fn references(view: &View<'_>, old: &ForkName, path: &Path, new: &ForkName) -> Edits {
-    let mut edits = Edits::default();
-    for (place, span) in waiting_for(view, old, path) {
-        edits.replace(&place, span, spell(new.as_str()));
-    }
-    edits
+fn not_replaceable(path: &Path) -> Refusal {
+    let path = path.to_string_lossy();
+    Refusal::new(format!(
+        "`after` in {} is not written so that a name can be replaced; write it as a list first",
+        visible(&path)
+    ))
 }
 
 /// What to rename, and to what: the folder whose name the fork goes by, else the file. A `FORK.md` that lies in the root
@@ -131,23 +147,30 @@ const DEVICES: [&str; 22] = [
     "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// Refuses a name that another file has, wherever the fork is seen.
-fn check_free(view: &View<'_>, path: &Path, new: &ForkName, target: &Path) -> Result<(), Refusal> {
+/// Refuses a name that another file has, wherever the fork is seen. Some systems keep no two names apart that differ in
+/// case alone, and forks are shared.
+fn check_free(view: &View<'_>, path: &Path, new: &ForkName, moved: &(PathBuf, PathBuf)) -> Result<(), Refusal> {
+    let same = |left: &str, right: &str| left.to_lowercase() == right.to_lowercase();
+    let same_path = |left: &Path, right: &Path| same(&left.to_string_lossy(), &right.to_string_lossy());
     let seen = view.linkages().filter(|(_, linkage)| linkage.linked.listing.iter().any(|listed| listed.path == path));
-    let taken = seen.flat_map(|(_, linkage)| &linkage.linked.listing).find(|listed| {
-        let is_note = listed.state == autofork::compile::State::Note;
-        listed.name == *new && listed.path != path && !is_note
-    });
-    if let Some(listed) = taken {
+    let others: Vec<&Listed> =
+        seen.flat_map(|(_, linkage)| &linkage.linked.listing).filter(|listed| listed.path != path).collect();
+    let has_name = |listed: &&&Listed| listed.state != State::Note && same(listed.name.as_str(), new.as_str());
+    if let Some(listed) = others.iter().find(has_name) {
         let message = format!(
             "there is a fork `{}` already: {}",
-            visible(new.as_str()),
+            visible(listed.name.as_str()),
             visible(&listed.path.to_string_lossy())
         );
         return Err(Refusal::new(message));
     }
-    if view.snapshot.exists(target) {
-        return Err(Refusal::new(format!("there is a file {} already", visible(&target.to_string_lossy()))));
+    let (from, to) = moved;
+    // In capital letters it may be the file itself that is there.
+    let is_there = view.snapshot.exists(to) && !same_path(from, to);
+    let there =
+        if is_there { Some(to) } else { others.iter().find(|listed| same_path(&listed.path, to)).map(|it| &it.path) };
+    match there {
+        Some(path) => Err(Refusal::new(format!("there is a file {} already", visible(&path.to_string_lossy())))),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -18,7 +18,10 @@ impl Server {
             "textDocument/didOpen" => {
                 if let Some(params) = read::<lsp::DidOpenTextDocumentParams>(note) {
                     let document = params.text_document;
-                    self.world.open(document.uri, document.version, document.text);
+                    let unused = self.world.open(&document.uri, document.version, document.text);
+                    if let Some((path, uri)) = unused {
+                        self.clear(&path, &uri);
+                    }
                 }
             }
             "textDocument/didChange" => {
@@ -30,7 +33,10 @@ impl Server {
             }
             "textDocument/didClose" => {
                 if let Some(params) = read::<lsp::DidCloseTextDocumentParams>(note) {
-                    self.world.close(&params.text_document.uri);
+                    let uri = &params.text_document.uri;
+                    if let Some(path) = self.world.close(uri) {
+                        self.clear(&path, uri);
+                    }
                 }
             }
             "textDocument/didSave" => self.world.something_changed(),

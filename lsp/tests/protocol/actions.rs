@@ -119,6 +119,24 @@ fn a_note_becomes_a_fork() {
 }
 
 #[test]
+fn nothing_is_written_where_it_would_be_no_comment_and_no_key() {
+    let text = "---\nfork: true\nafter: |\n  gone\ndescription: >\n  a\u{200b}b\nx: 1\n---\nTidy.\n";
+    let mut client = started(&[("a.md", text), ("b.md", "---\n- a\n---\nTidy.\n")]);
+    client.everything();
+    for line in 0..8 {
+        for action in actions(&mut client, "a.md", line, Some("quickfix")) {
+            let title = action["title"].as_str().unwrap();
+            if title.starts_with("Allow") {
+                let result = edited(text, &fork("a.md"), &action["edit"]);
+                let texts = ["after: |\n  gone\n", "description: >\n  a\u{200b}b\n"];
+                assert!(texts.iter().all(|words| result.contains(words)), "{title} at {line}: {result}");
+            }
+        }
+    }
+    assert_eq!(titles(&actions(&mut client, "b.md", 0, Some("refactor"))), Vec::<&str>::new());
+}
+
+#[test]
 fn a_lone_value_becomes_a_list() {
     let text = "---\nfork: true\ntags: ci\n---\nTidy.\n";
     let mut client = started(&[("a.md", text)]);

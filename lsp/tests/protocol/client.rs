@@ -33,8 +33,8 @@ pub(crate) struct Client {
     pub(crate) asked: Vec<String>,
     /// The patterns of the files that the server asked to be told of.
     pub(crate) watching: Vec<Value>,
-    /// The URIs that diagnostics were published for.
-    pub(crate) spellings: BTreeSet<String>,
+    /// How many diagnostics there are at each URI that any were published for.
+    pub(crate) spellings: BTreeMap<String, usize>,
     /// Messages for people.
     logged: Vec<String>,
     reads_all: bool,
@@ -115,7 +115,7 @@ impl Client {
             unread: BTreeSet::new(),
             asked: Vec::new(),
             watching: Vec::new(),
-            spellings: BTreeSet::new(),
+            spellings: BTreeMap::new(),
             logged: Vec::new(),
             reads_all: false,
             over: false,
@@ -200,13 +200,18 @@ impl Client {
             Message::Notification(note) if note.method == "textDocument/publishDiagnostics" => {
                 let uri = note.params["uri"].as_str().expect("a URI").to_owned();
                 let path = uri::to_path(&uri.clone().into()).expect("a file");
-                self.spellings.insert(uri);
+                let found = note.params["diagnostics"].as_array().expect("a list").clone();
+                self.spellings.insert(uri.clone(), found.len());
+                // A spelling that is of no use any more says nothing of the file.
+                let is_path = |other: &String| uri::to_path(&other.clone().into()).as_ref() == Some(&path);
+                if found.is_empty() && self.spellings.iter().any(|(other, count)| *count > 0 && is_path(other)) {
+                    return;
+                }
                 // What is under way while we write may be about an older text, but once settled it may not.
                 match note.params["version"].as_i64() {
                     Some(version) => self.seen.insert(path.clone(), version),
                     None => self.seen.remove(&path),
                 };
-                let found = note.params["diagnostics"].as_array().expect("a list").clone();
                 self.published.insert(path.clone(), found);
                 self.unread.insert(path);
             }

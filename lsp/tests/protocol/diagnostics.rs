@@ -125,7 +125,37 @@ fn a_file_is_spelt_as_the_client_spells_it_even_once_it_is_closed() {
     assert!(client.rules(&path).is_empty());
     client.notify("textDocument/didClose", json!({ "textDocument": { "uri": odd } }));
     assert_eq!(client.rules(&path), ["unknown-key"]);
-    assert_eq!(client.spellings.iter().collect::<Vec<_>>(), [&odd], "no other spelling");
+    let shown: Vec<_> = client.spellings.iter().filter(|(_, count)| **count > 0).map(|(uri, _)| uri).collect();
+    assert_eq!(shown, [&odd], "no other spelling");
+}
+
+#[test]
+fn a_spelling_that_is_closed_shows_nothing_any_more() {
+    let path = fork("a.md");
+    let text = "---\nfork: true\nx: 1\n---\nTidy.\n";
+    let mut client = started(&[("a.md", text)]);
+    let [plain, odd] = [uri::of_path(&path).0, uri::of_path(&path).0.replace("a.md", "%61.md")];
+    let shown = |client: &mut Client| {
+        client.everything();
+        let shown = client.spellings.iter().filter(|(_, count)| **count > 0);
+        shown.map(|(uri, _)| uri.clone()).collect::<Vec<_>>()
+    };
+    let open = |client: &mut Client, uri: &str| {
+        let document = json!({ "uri": uri, "languageId": "markdown", "version": 1, "text": text });
+        client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    };
+    let close = |client: &mut Client, uri: &str| {
+        client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    };
+    open(&mut client, &plain);
+    open(&mut client, &odd);
+    assert_eq!(shown(&mut client), [&*odd, &*plain]);
+    close(&mut client, &odd);
+    assert_eq!(shown(&mut client), [&*plain]);
+    close(&mut client, &plain);
+    assert_eq!(shown(&mut client), [&*plain], "as it lies on disk");
+    open(&mut client, &odd);
+    assert_eq!(shown(&mut client), [&*odd], "the one that is used");
 }
 
 #[test]

@@ -8,9 +8,13 @@ mod disk;
 
 mod actions;
 mod cases;
+mod completion;
 mod diagnostics;
 mod display;
 mod lifecycle;
 mod meaning;
 mod navigation;
+mod offers;
+mod renames;
 mod robustness;
+mod taken;

@@ -168,42 +168,6 @@ fn a_file_that_the_client_renames_takes_its_names_along() {
     client.everything();
 }
 
-/// What becomes of the names in `after: [a, b]` when the client renames these files.
-fn after_renames(renames: &[(&str, &str)]) -> String {
-    let text = "---\nfork: true\nafter: [a, b]\n---\nTidy.\n";
-    let mut client = started(&[
-        ("a.md", B),
-        ("b.md", B),
-        ("c.md", text),
-        ("deep/FORK.md", "---\nfork: true\n---\nTidy.\n"),
-        ("d/x.md", "A note."),
-    ]);
-    let files = renames
-        .iter()
-        .map(|(old, new)| json!({ "oldUri": uri::of_path(&fork(old)), "newUri": uri::of_path(&fork(new)) }));
-    let edit = client.request("workspace/willRenameFiles", json!({ "files": files.collect::<Vec<_>>() })).unwrap();
-    client.everything();
-    let text = if edit.is_null() { text.to_owned() } else { edited(text, &fork("c.md"), &edit) };
-    text.lines().nth(2).unwrap().strip_prefix("after: ").unwrap().to_owned()
-}
-
-#[test]
-fn files_that_are_renamed_together_are_seen_as_they_will_be() {
-    assert_eq!(after_renames(&[("a.md", "b.md"), ("b.md", "a.md")]), "[b, a]", "a swap");
-    assert_eq!(after_renames(&[("a.md", "b.md"), ("b.md", "x.md")]), "[b, x]", "a chain");
-    assert_eq!(after_renames(&[("a.md", "d/y.md"), ("b.md", "e/y.md")]), "[a, b]", "two of one name");
-    assert_eq!(after_renames(&[("a.md", "x.md"), ("b.md", "../../b.md")]), "[x, b]", "one leaves");
-}
-
-#[test]
-fn a_name_is_that_of_the_place_it_is_renamed_to() {
-    assert_eq!(after_renames(&[("a.md", "FORK.md")]), "[FORK, b]", "the root gives its name to none");
-    assert_eq!(after_renames(&[("a.md", "new/FORK.md")]), "[new, b]");
-    assert_eq!(after_renames(&[("a.md", "deep/y.md")]), "[a, b]", "beside a FORK.md it is a note");
-    assert_eq!(after_renames(&[("a.md", "x, y.md")]), "[a, b]", "a name that cannot be listed");
-    assert_eq!(after_renames(&[("a.md", "x: y.md")]), "[\"x: y\", b]");
-}
-
 #[test]
 fn symbols_links_and_folds() {
     let mut client = client();

@@ -159,7 +159,7 @@ fn said(input: &str, last: &str) -> (String, bool) {
 }
 
 fn framed(bodies: &[&str]) -> String {
-    bodies.iter().map(|body| format!("Content-Length: {}\r\n\r\n{body}", body.len())).collect()
+    bodies.iter().flat_map(|body| [format!("Content-Length: {}\r\n\r\n", body.len()), (*body).to_owned()]).collect()
 }
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use autofork::compile::{Layer, rules};
 use autofork::ir::{Config, Seconds};
 use autofork::syntax::duration::spell;
-use autofork::syntax::envelope;
 use autofork::text::Span;
 use gen_lsp_types::CompletionItemKind as Kind;
 
+use super::setting::{Part, Place, Setting, part, place};
+use super::tried::Promise;
 use super::{Cursor, Offer, fork, is_word, names, snippet_text};
 use crate::requests::settings;
 use crate::requests::words::{CONFIG, DURATIONS};
@@ -22,36 +23,28 @@ const LEVELS: [&str; 4] = ["off", "hint", "warn", "error"];
 
 /// What may stand at the cursor.
 pub(super) fn offers(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>) -> Vec<Offer> {
-    let before = cursor.before();
-    if let Some(at) = before.find('#') {
-        return fork::in_comment(cursor, at);
-    }
     let table = settings::table_at(cursor.text, cursor.line.start());
-    if let Some((key, typed)) = open_setting(cursor) {
-        return values(file, cursor, table, key, typed);
+    match place(cursor.text, cursor.offset) {
+        Place::Comment(at) => fork::in_comment(cursor, at),
+        Place::Header(at) => {
+            let after = cursor.after();
+            let closed = after.find(']').map(|at| at + 1);
+            let end = closed.unwrap_or_else(|| after[..after.find('#').unwrap_or(after.len())].trim_end().len());
+            let span = Span::new(at, cursor.offset + end);
+            let others = [&cursor.text[..span.start()], &cursor.text[span.end()..]];
+            tables(span).filter(|table| !others.iter().any(|other| other.contains(&table.label))).collect()
+        }
+        Place::Key => keys(file, layer, cursor, table),
+        Place::Value(setting) => match part(&setting, cursor) {
+            Some(part) => values(file, cursor, table, &setting, &part),
+            None => Vec::new(),
+        },
     }
-    if let Some(typed) = before.trim_start().strip_prefix('[') {
-        let rest = cursor.after().len();
-        let span = Span::new(cursor.offset - typed.len() - 1, cursor.offset + rest);
-        return TABLES
-            .iter()
-            .map(|name| Offer::new(format!("[{name}]"), Kind::Module, span).docs(docs(name)))
-            .collect();
-    }
-    keys(file, layer, cursor, table)
 }
 
-/// The setting whose value the cursor is in, and what stands before the cursor of that value: on the same line, or in a
-/// list that began further up.
-fn open_setting<'a>(cursor: &Cursor<'a>) -> Option<(&'a str, &'a str)> {
-    let lines = envelope::lines(cursor.text, Span::new(0, cursor.offset));
-    let is_setting = |line: &Span| !line.of(cursor.text).trim_start().starts_with('#');
-    let equals = |line: Span| Some((line, line.start() + line.of(cursor.text).find('=')?));
-    let (line, equals) = lines.filter(is_setting).filter_map(equals).last()?;
-    let typed = &cursor.text[equals + 1..cursor.offset];
-    let is_open = typed.matches('[').count() > typed.matches(']').count();
-    let key = cursor.text[line.start()..equals].trim();
-    (line.start() == cursor.line.start() || is_open).then_some((key, typed))
+fn tables(span: Span) -> impl Iterator<Item = Offer> {
+    let offer = move |name: &str| Offer::new(format!("[{name}]"), Kind::Module, span, Promise::KeyOfValue);
+    TABLES.into_iter().map(move |name| offer(name).docs(docs(name)))
 }
 
 fn docs(key: &str) -> String {
@@ -61,12 +54,19 @@ fn docs(key: &str) -> String {
 fn keys(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, table: Option<&str>) -> Vec<Offer> {
     let before = cursor.before();
     let span = cursor.word(before.trim_start().len(), is_word);
-    let has_value = cursor.text[span.end()..cursor.line.end()].contains('=');
+    let behind = &cursor.text[span.end()..cursor.line.end()];
+    let rest = behind.trim_start();
+    let has_value = rest.starts_with('=');
+    let is_free = rest.is_empty() || (rest.starts_with('#') && rest != behind);
+    if !has_value && !is_free {
+        return Vec::new();
+    }
     let others = settings::lines(cursor.text).filter(|line| line.start() != cursor.line.start());
     let used: HashSet<&str> =
         others.filter_map(|line| settings::setting(cursor.text, line)).map(|(key, _)| key).collect();
     let offer = |name: &str, docs: String, snippet: &str| {
-        let offer = Offer::new(name, Kind::Property, span).docs(docs);
+        let promise = if has_value { Promise::KeyOfValue } else { Promise::Key };
+        let offer = Offer::new(name, Kind::Property, span, promise).docs(docs);
         if has_value { offer } else { offer.snippet(snippet.replace("{}", &snippet_text(name))) }
     };
     match table {
@@ -88,8 +88,9 @@ fn keys(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, table: Option<&str>)
                 .filter(|key| !TABLES.contains(&key.as_str()))
                 .map(|key| offer(key, docs(key), &sample(key)))
                 .collect();
-            let tables = TABLES.iter().filter(|name| !cursor.text.contains(&format!("[{name}]")));
-            offers.extend(tables.map(|name| Offer::new(format!("[{name}]"), Kind::Module, span).docs(docs(name))));
+            if !has_value {
+                offers.extend(tables(span).filter(|table| !cursor.text.contains(&table.label)));
+            }
             offers
         }
     }
@@ -119,29 +120,40 @@ fn sample(key: &str) -> String {
     }
 }
 
-fn values(file: &File<'_>, cursor: &Cursor<'_>, table: Option<&str>, key: &str, typed: &str) -> Vec<Offer> {
-    let is_taken = |tag: &str| typed.contains(&quoted(tag));
-    let free = || names::tags(file.linkage).into_iter().filter(|tag| !is_taken(tag));
-    let typed = typed.rsplit(['[', ',']).next().unwrap_or(typed).trim_start();
-    let quote = if typed.starts_with('"') { "" } else { "\"" };
-    let word = typed.strip_prefix('"').unwrap_or(typed);
-    if word.contains(['"', '\'', ']']) {
-        return Vec::new();
-    }
-    let span = cursor.word(word.len(), is_word);
-    let closing = if cursor.text[span.end()..].starts_with('"') { "" } else { "\"" };
-    let text = |value: &str| {
+fn values(
+    file: &File<'_>,
+    cursor: &Cursor<'_>,
+    table: Option<&str>,
+    setting: &Setting<'_>,
+    part: &Part,
+) -> Vec<Offer> {
+    let offer = |value: &str, promise| {
         let inner = quoted(value);
-        Offer::new(value, Kind::Value, span).inserts(format!("{quote}{}{closing}", &inner[1..inner.len() - 1]))
+        let inner = &inner[1..inner.len() - 1];
+        let quote = if part.is_quoted { "" } else { "\"" };
+        let words = format!("{}{quote}{inner}{}", part.gap, part.closing);
+        Offer::new(value, Kind::Value, part.span, promise).inserts(words)
     };
-    match (table, key) {
-        (Some("lint"), _) => LEVELS.iter().map(|level| text(level)).collect(),
-        (None, "background_hold" | "wake_in_plan_mode") => {
-            ["true", "false"].iter().map(|value| Offer::new(*value, Kind::Value, span)).collect()
+    let all = |values: &[&str]| values.iter().map(|value| offer(value, Promise::Value("config"))).collect();
+    match (table, setting.key) {
+        (None, "enable_tags" | "disable_tags") => {
+            let text = cursor.text;
+            let others = [&text[setting.value..part.span.start()], &text[part.span.end()..part.end]];
+            let is_taken = |tag: &str| {
+                others.iter().any(|other| other.contains(&quoted(tag)) || other.contains(&format!("'{tag}'")))
+            };
+            let free = names::tags(file.linkage).into_iter().filter(|tag| !is_taken(tag));
+            free.map(|tag| offer(tag, Promise::Tag)).collect()
         }
-        (None, "enable_tags" | "disable_tags") => free().map(text).collect(),
-        (Some("tag_throttles"), _) => DURATIONS.iter().map(|value| text(value)).collect(),
-        (None, key) if CONFIG.contains_key(key) => DURATIONS.iter().map(|value| text(value)).collect(),
+        _ if setting.depth > 0 => Vec::new(),
+        (Some("lint"), _) => all(&LEVELS),
+        (None, "background_hold" | "wake_in_plan_mode") if part.is_quoted => Vec::new(),
+        (None, "background_hold" | "wake_in_plan_mode") => {
+            let offer = |value| Offer::new(value, Kind::Value, part.span, Promise::Value("config"));
+            ["true", "false"].map(|value| offer(value).inserts(format!("{}{value}", part.gap))).into()
+        }
+        (Some("tag_throttles"), _) => all(&DURATIONS),
+        (None, key) if CONFIG.contains_key(key) => all(&DURATIONS),
         _ => Vec::new(),
     }
 }

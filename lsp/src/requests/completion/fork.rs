@@ -2,15 +2,17 @@
 
 use std::collections::HashSet;
 
-use autofork::compile::{CompiledFile, rules, spell};
+use autofork::compile::{CompiledFile, rules};
 use autofork::ir::ForkName;
 use autofork::syntax::envelope;
 use autofork::text::Span;
 use gen_lsp_types::CompletionItemKind as Kind;
 
-use super::names;
-use super::{Cursor, Offer, is_word};
+use super::item::{Item, Scan, item, scan};
+use super::tried::Promise;
+use super::{Cursor, Offer, is_word, names};
 use crate::requests::hover::summary;
+use crate::requests::target::line_around;
 use crate::requests::words::{DURATIONS, FRONTMATTER, MOMENTS};
 use crate::view::File;
 
@@ -27,45 +29,60 @@ pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'
         let is_all = cursor.text[opening.end()..].trim().is_empty();
         return if is_all { vec![starter(cursor)] } else { Vec::new() };
     }
-    let end = compiled.file.closing().map_or(cursor.text.len(), Span::start);
-    if cursor.line.start() >= end && compiled.file.closing().is_some() {
+    let frontmatter = frontmatter(compiled, cursor);
+    if cursor.line.start() >= frontmatter.end() && compiled.file.closing().is_some() {
         return Vec::new();
     }
-    let frontmatter = Span::new(opening.end(), end);
     let before = cursor.before();
-    if let Some(at) = comment(before) {
+    let key = enclosing_key(cursor, frontmatter);
+    let inside = key.filter(|(_, value)| value.start() <= cursor.offset);
+    let inside = inside.map(|(key, value)| (key, value, scan(cursor.text, value.start(), cursor.offset)));
+    let alone = before.trim_start().starts_with('#').then(|| cursor.offset - before.trim_start().len());
+    if let Some(at) = inside.as_ref().and_then(|(_, _, scan)| scan.comment).or(alone) {
         return in_comment(cursor, at);
     }
-    if !before.contains(':') && !before.starts_with([' ', '\t', '-', '[']) {
+    let is_open = inside.as_ref().is_some_and(|(_, _, scan)| scan.depth > 0 && scan.quote.is_none());
+    if !is_open && !before.contains(':') && !before.starts_with([' ', '\t', '-', '[']) {
         return keys(cursor, frontmatter);
     }
-    let Some((key, value)) = enclosing_key(cursor, frontmatter) else { return Vec::new() };
+    let Some((key, value, scan)) = inside else { return Vec::new() };
+    let Some(item) = item(cursor, value, &scan) else { return Vec::new() };
     match key {
-        "fork" | "overlap" => values(cursor, &["true", "false"]),
-        "throttle" => values(cursor, &DURATIONS),
-        "run_on" => moments(cursor, value),
-        "after" => after(file, &compiled.file.name, cursor, value),
-        "tags" => tags(file, cursor, value),
+        "fork" => values(&item, &scan, "fork", &["true", "false"]),
+        "overlap" => values(&item, &scan, "overlap", &["true", "false"]),
+        "throttle" => values(&item, &scan, "throttle", &DURATIONS),
+        "run_on" => moments(cursor, &item),
+        "after" => after(file, compiled, cursor, &item, value),
+        "tags" => tags(file, compiled, cursor, &item, value),
         _ => Vec::new(),
     }
 }
 
+/// What lies between the fences; all that follows where there is no second one.
+fn frontmatter(compiled: &CompiledFile, cursor: &Cursor<'_>) -> Span {
+    let start = compiled.file.opening().map_or(0, Span::end);
+    Span::new(start, compiled.file.closing().map_or(cursor.text.len(), Span::start))
+}
+
+/// The lines of the key whose value the cursor is in, as they are while other keys are no YAML.
+pub(super) fn entry(compiled: &CompiledFile, cursor: &Cursor<'_>) -> Option<Span> {
+    let (_, value) = enclosing_key(cursor, frontmatter(compiled, cursor))?;
+    let line = line_around(cursor.text, value.start());
+    (value.start() <= cursor.offset).then(|| Span::new(line.start(), value.end()))
+}
+
 fn starter(cursor: &Cursor<'_>) -> Offer {
     let span = Span::new(0, cursor.text.len());
-    Offer::new("fork", Kind::Snippet, span).snippet(STARTER).detail("a whole fork")
+    let offer = Offer::new("fork", Kind::Snippet, span, Promise::Comment).snippet(STARTER).detail("a whole fork");
+    Offer { replaces_all: true, ..offer }
 }
 
-/// Where the comment before the cursor begins.
-fn comment(before: &str) -> Option<usize> {
-    before.match_indices('#').map(|(at, _)| at).find(|at| *at == 0 || before[..*at].ends_with([' ', '\t']))
-}
-
-/// Names of rules in a suppression, or a suppression.
+/// Names of rules in a suppression, or a suppression; `at` is where the comment begins.
 pub(super) fn in_comment(cursor: &Cursor<'_>, at: usize) -> Vec<Offer> {
-    let words = &cursor.before()[at..];
+    let words = &cursor.text[at..cursor.offset];
     let Some((_, list)) = words.split_once("allow(") else {
-        let span = Span::new(cursor.line.start() + at, cursor.offset);
-        let suppression = Offer::new("# autofork: allow()", Kind::Snippet, span);
+        let span = Span::new(at, cursor.offset);
+        let suppression = Offer::new("# autofork: allow()", Kind::Snippet, span, Promise::Comment);
         return vec![
             suppression.snippet("# autofork: allow(${1:rule-name}) ${0:reason}").detail("switch a rule off here"),
         ];
@@ -76,7 +93,9 @@ pub(super) fn in_comment(cursor: &Cursor<'_>, at: usize) -> Vec<Offer> {
     let typed = list.rsplit([',', ' ']).next().unwrap_or("");
     let span = cursor.word(typed.len(), is_word);
     let offer = |rule: &&autofork::diagnostic::Rule| {
-        Offer::new(rule.name, Kind::EnumMember, span).detail(rule.level.name()).docs(rule.documentation())
+        Offer::new(rule.name, Kind::EnumMember, span, Promise::Comment)
+            .detail(rule.level.name())
+            .docs(rule.documentation())
     };
     rules::ALL.iter().map(offer).collect()
 }
@@ -91,6 +110,9 @@ fn keys(cursor: &Cursor<'_>, frontmatter: Span) -> Vec<Offer> {
     let span = cursor.word(cursor.before().len(), is_word);
     let rest = Span::new(span.end(), cursor.line.end()).of(cursor.text).trim_end();
     let has_colon = rest.starts_with(':');
+    let below = Span::new(cursor.line.end(), frontmatter.end().max(cursor.line.end())).of(cursor.text);
+    let goes_on = below.trim_start_matches(['\n', '\r']).starts_with([' ', '\t', '-']);
+    let has_value = has_colon && (rest.len() > 1 || goes_on);
     if !has_colon && !rest.is_empty() {
         return Vec::new();
     }
@@ -98,7 +120,8 @@ fn keys(cursor: &Cursor<'_>, frontmatter: Span) -> Vec<Offer> {
     let free = order.into_iter().filter(|key| !used.contains(key));
     free.map(|key| {
         let docs = FRONTMATTER.get(key).cloned().unwrap_or_default();
-        let offer = Offer::new(key, Kind::Property, span).docs(docs);
+        let promise = if has_value { Promise::KeyOfValue } else { Promise::Key };
+        let offer = Offer::new(key, Kind::Property, span, promise).docs(docs);
         match key {
             _ if has_colon => offer,
             "fork" => offer.inserts("fork: true"),
@@ -122,53 +145,38 @@ fn enclosing_key<'a>(cursor: &Cursor<'a>, frontmatter: Span) -> Option<(&'a str,
     Some((name, Span::new(line.start() + colon + 1, end)))
 }
 
-/// The items of a list without the one that is being typed. Read from the text, for the list may be no YAML yet.
+/// The items of a list without the one that is being typed. Also read from the text, for the list may be no YAML yet.
 fn other_items<'a>(cursor: &Cursor<'a>, list: Span, typed: Span) -> HashSet<&'a str> {
     let parts = [Span::new(list.start(), typed.start()), Span::new(typed.end(), list.end())];
-    let items = parts.into_iter().flat_map(|part| part.of(cursor.text).split([',', '[', ']', '\n', '\r']));
+    let lines = parts.into_iter().flat_map(|part| part.of(cursor.text).split(['\n', '\r']));
+    let lines = lines.map(|line| line.split_once(" #").map_or(line, |(words, _)| words));
+    let items = lines.flat_map(|line| line.split([',', '[', ']']));
     items.map(|item| item.trim().trim_start_matches("- ").trim().trim_matches(['"', '\''])).collect()
 }
 
-/// The item of a list that the cursor is in.
-struct Item<'a> {
-    /// What is typed of it, up to the cursor and without a quote in front.
-    typed: &'a str,
-    /// The quote that it began with.
-    quote: Option<char>,
-    /// It is the first thing after its key, where a list still needs its brackets.
-    is_alone: bool,
+/// Whether two places have something of each other.
+fn overlaps(left: Span, right: Span) -> bool {
+    left.start() <= right.end() && right.start() <= left.end()
 }
 
-/// The item at the cursor: what follows the last bracket, comma, dash or colon of the key. None behind one that is over,
-/// and none where the list of the key is on the lines below.
-fn item<'a>(cursor: &Cursor<'a>, list: Span) -> Option<Item<'a>> {
-    let before = cursor.before();
-    let is_on_key = envelope::key_at_line_start(before).is_some();
-    let value = if is_on_key { before.split_once(':').map_or("", |(_, value)| value) } else { before.trim_start() };
-    let item = value.rsplit(['[', ',', '{']).next().unwrap_or(value).trim_start();
-    let item = if is_on_key { item } else { item.strip_prefix('-').unwrap_or(item).trim_start() };
-    let quote = item.chars().next().filter(|first| matches!(first, '"' | '\''));
-    let typed = quote.map_or(item, |quote| &item[quote.len_utf8()..]);
-    if typed.contains(['"', '\'', ']', '}']) {
-        return None;
+fn values(item: &Item<'_>, scan: &Scan, key: &'static str, values: &[&str]) -> Vec<Offer> {
+    if item.quote.is_some() || scan.depth > 0 {
+        return Vec::new();
     }
-    let is_alone = is_on_key && value.trim_start().len() == item.len();
-    let mut below = envelope::lines(cursor.text, Span::new(cursor.line.end(), list.end()));
-    let is_item = |line: Span| line.of(cursor.text).trim_start().starts_with('-');
-    let has_list = is_alone && below.any(is_item);
-    (!has_list).then_some(Item { typed, quote, is_alone: is_alone && quote.is_none() })
+    let offer = |value: &&str| {
+        let offer = Offer::new(*value, Kind::Value, item.span, Promise::Value(key));
+        offer.inserts(format!("{}{value}", item.gap))
+    };
+    values.iter().map(offer).collect()
 }
 
-fn values(cursor: &Cursor<'_>, values: &[&str]) -> Vec<Offer> {
-    let typed = cursor.before().rsplit_once(':').map(|(_, typed)| typed);
-    let Some(typed) = typed.filter(|typed| !typed.contains(['"', '\''])) else { return Vec::new() };
-    let lead = if typed.is_empty() { " " } else { "" };
-    let span = cursor.word(typed.trim_start().len(), is_word);
-    values.iter().map(|value| Offer::new(*value, Kind::Value, span).inserts(format!("{lead}{value}"))).collect()
-}
-
-fn moments(cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
-    let Some(item) = item(cursor, list).filter(|item| item.quote.is_none()) else { return Vec::new() };
+/// Moments, or values for the one whose name stands before the cursor. With a name goes the value that there is: one
+/// that is good for one moment is good for no other.
+fn moments(cursor: &Cursor<'_>, item: &Item<'_>) -> Vec<Offer> {
+    if item.quote.is_some() {
+        return Vec::new();
+    }
+    let promise = Promise::Value("run_on");
     if let Some((moment, typed)) = item.typed.split_once(':') {
         let samples: &[&str] = match moment.trim() {
             "idle" => &DURATIONS,
@@ -177,31 +185,29 @@ fn moments(cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
             "context_left" => &["50000", "20000"],
             _ => return Vec::new(),
         };
-        let lead = if typed.is_empty() { " " } else { "" };
-        let span = cursor.word(typed.trim_start().len(), is_word);
-        let offer = |sample: &&str| Offer::new(*sample, Kind::Value, span).inserts(format!("{lead}{sample}"));
+        if typed.contains(['"', '\'']) {
+            return Vec::new();
+        }
+        let gap = if typed.starts_with([' ', '\t']) { "" } else { " " };
+        let span = Span::new(cursor.offset - typed.trim_start().len(), item.span.end());
+        let offer = |sample: &&str| Offer::new(*sample, Kind::Value, span, promise).inserts(format!("{gap}{sample}"));
         return samples.iter().map(offer).collect();
     }
-    let span = cursor.word(item.typed.len(), is_word);
-    let wrap = |text: String| if item.is_alone { format!("{}[{text}]", gap(cursor)) } else { text };
     let offer = |(name, sample, docs): &(&str, Option<&str>, &str)| {
         let text = sample.map_or_else(|| (*name).to_owned(), |sample| format!("{name}: {sample}"));
-        Offer::new(text.clone(), Kind::Event, span).inserts(wrap(text)).docs(*docs)
+        Offer::new(text.clone(), Kind::Event, item.span, promise).inserts(item.wrap(&text)).docs(*docs)
     };
     MOMENTS.iter().map(offer).collect()
 }
 
-/// The blank that is missing between a colon and what follows.
-fn gap(cursor: &Cursor<'_>) -> &'static str {
-    if cursor.before().ends_with(':') { " " } else { "" }
-}
-
-fn after(file: &File<'_>, own: &ForkName, cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
-    let Some(item) = item(cursor, list) else { return Vec::new() };
-    let span = cursor.word(item.typed.len(), is_word);
-    let names = names::may_wait_for(file.linkage, own, &other_items(cursor, list, span));
+fn after(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>, item: &Item<'_>, list: Span) -> Vec<Offer> {
+    let mut taken = other_items(cursor, list, item.span);
+    let read = compiled.file.after_names().filter(|(_, span)| !overlaps(*span, item.span));
+    taken.extend(read.map(|(name, _)| name.as_str()));
+    let names = names::may_wait_for(file.linkage, &compiled.file.name, &taken);
     let offer = |name: &ForkName| {
-        let offer = Offer::new(name.as_str(), Kind::Reference, span).inserts(item.spelt(cursor, name.as_str()));
+        let offer = Offer::new(name.as_str(), Kind::Reference, item.span, Promise::After);
+        let offer = offer.inserts(item.spelt(name.as_str()));
         match file.named(name) {
             Some(listed) => offer
                 .detail(listed.fork.as_ref().and_then(|fork| fork.description.clone()).unwrap_or_default())
@@ -212,24 +218,13 @@ fn after(file: &File<'_>, own: &ForkName, cursor: &Cursor<'_>, list: Span) -> Ve
     names.into_iter().map(offer).collect()
 }
 
-fn tags(file: &File<'_>, cursor: &Cursor<'_>, list: Span) -> Vec<Offer> {
-    let Some(item) = item(cursor, list) else { return Vec::new() };
-    let span = cursor.word(item.typed.len(), is_word);
-    let taken = other_items(cursor, list, span);
+fn tags(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'_>, item: &Item<'_>, list: Span) -> Vec<Offer> {
+    let mut taken = other_items(cursor, list, item.span);
+    let read = compiled.file.tag_words().filter(|(_, span)| !overlaps(*span, item.span));
+    taken.extend(read.map(|(tag, _)| tag.as_str()));
     // The word at the cursor is a tag of this file only because it is being typed.
-    let here = span.of(cursor.text);
+    let here = item.span.of(cursor.text);
     let free = names::tags(file.linkage).into_iter().filter(|tag| !taken.contains(tag) && *tag != here);
-    free.map(|tag| Offer::new(tag, Kind::Keyword, span).inserts(item.spelt(cursor, tag))).collect()
-}
-
-impl Item<'_> {
-    /// A name in place of what is typed, with brackets where there is no list yet.
-    fn spelt(&self, cursor: &Cursor<'_>, name: &str) -> String {
-        match self.quote {
-            Some('"') => name.replace('\\', r"\\").replace('"', "\\\""),
-            Some(_) => name.replace('\'', "''"),
-            None if self.is_alone => format!("{}[{}]", gap(cursor), spell(name)),
-            None => spell(name),
-        }
-    }
+    let offer = |tag| Offer::new(tag, Kind::Keyword, item.span, Promise::Tag).inserts(item.spelt(tag));
+    free.map(offer).collect()
 }
