@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::findings::Findings;
 use super::input::{Contents, Obstacle, decode};
 use super::keys::{MARKER, is_fork_key};
-use super::lower::{Lowered, MomentPlace, lower};
+use super::lower::{Lowered, MomentPlace, lower, trimmed};
 use super::rules;
 use super::suppress::{Suppression, suppressions};
 use crate::diagnostic::{Diagnostic, Level};
@@ -115,7 +115,7 @@ fn tags_of(file: &ForkFile) -> Vec<String> {
         Some(Value::Scalar(tag)) => tag.text.split(',').collect(),
         _ => Vec::new(),
     };
-    words.into_iter().map(|word| word.trim().to_owned()).collect()
+    words.into_iter().map(|word| trimmed(word).to_owned()).collect()
 }
 
 fn take_apart(name: &ForkName, source: Arc<Source>, obstacle: Option<Obstacle>) -> ForkFile {

@@ -118,6 +118,11 @@ fn no_fix_changes_what_a_fork_comes_to() {
         "---\nfork: true\nafter: example\nafter: b\n---\nTidy.\n",
         "---\nfork: true\nafter: [example, example]\n\"after\": [b]\n---\nTidy.\n",
         "---\nfork: true\nrun_on:\n- - idle: 15m\n    context_used: 80%\n  - idle\n---\nTidy.\n",
+        "---\nfork: true\nafter: [\"a\\u0007b#, $\", ~, [x]]\n---\nTidy.\n",
+        "---\nfork: true\ntags: \u{202f}, on, y, null, 1, x]\n---\nTidy.\n",
+        "---\nfork: true\nafter: Snull, t  -rue,\", \u{feff}~, [x]]\n---\nTidy.\n",
+        "---\nfork: true\nafter: draft, \u{feff}pol\u{3000}ish\n---\nTidy.\n",
+        "---\nfork: true\ntags: \u{a0},  on,oy, null*, 1, 20'6]\n---\nTidy.\n",
     ] {
         let mended = mended(text, Applicability::Safe);
         let (before, after) = (load(text), load(&mended));

@@ -20,7 +20,7 @@ use crate::text::Span;
 
 pub(crate) use moments::{MomentPlace, RunOn};
 pub use names::{fork_name, spell};
-pub(crate) use names::{is_listed, quote};
+pub(crate) use names::{is_listed, quote, trimmed};
 
 /// What a fork's keys come to, and where its values stand.
 #[derive(Debug)]

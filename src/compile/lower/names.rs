@@ -8,7 +8,7 @@ use crate::compile::findings::Findings;
 use crate::compile::rules;
 use crate::ir::{ForkName, Tag};
 use crate::syntax::yaml::{Entry, Layout, Node, Place, Plain, Style, Value};
-use crate::text::Span;
+use crate::text::{BYTE_ORDER_MARK, Span, is_invisible};
 
 /// The names of the forks that this one waits for.
 pub(super) fn after(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) -> Vec<(ForkName, Place)> {
@@ -22,7 +22,7 @@ pub(super) fn after(file: &ForkFile, entry: Option<&Entry>, out: &mut Findings) 
     let mut names = Vec::new();
     for item in items(&entry.value) {
         let usable = |plain| matches!(plain, Plain::Text | Plain::Number);
-        let Some(scalar) = item.scalar().filter(|scalar| usable(scalar.plain()) && !scalar.text.trim().is_empty())
+        let Some(scalar) = item.scalar().filter(|scalar| usable(scalar.plain()) && !trimmed(&scalar.text).is_empty())
         else {
             rules::invalid_type::check_name(item, out);
             continue;
@@ -87,7 +87,7 @@ fn split(
 }
 
 /// Without the blanks around it; characters that only look like blanks stay, and are reported.
-fn trimmed(text: &str) -> &str {
+pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r'])
 }
 
@@ -104,6 +104,7 @@ pub fn spell(name: &str) -> String {
     let plain = !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_punctuation() && c != '_' && c != '/' && c != '.')
         && !name.contains(['[', ']', '{', '}', ',', '#', ':', '"', '\''])
+        && !name.contains(|c: char| c.is_control() || is_invisible(c) || matches!(c, '\u{fffe}' | '\u{ffff}'))
         && name.trim() == name
         && crate::syntax::yaml::Scalar { text: name.to_owned(), style: Style::Plain }.plain() == Plain::Text;
     if plain { name.to_owned() } else { quote(name) }
@@ -111,5 +112,44 @@ pub fn spell(name: &str) -> String {
 
 /// A text in quotes.
 pub(crate) fn quote(text: &str) -> String {
+    // What YAML keeps out of texts can only be escaped, which single quotes do not do.
+    let is_escaped = |c: char| c.is_control() || matches!(c, BYTE_ORDER_MARK | '\u{fffe}' | '\u{ffff}');
+    if text.contains(is_escaped) {
+        let escaped = text.chars().map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if is_escaped(c) => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        });
+        return format!("\"{}\"", escaped.collect::<String>());
+    }
     if text.contains(['"', '\\']) { format!("'{}'", text.replace('\'', "''")) } else { format!("\"{text}\"") }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What is read of a list of one name.
+    fn read(list: &str) -> Option<String> {
+        let text = format!("after: [{list}]\n");
+        let root = crate::syntax::yaml::parse(&text, Span::new(0, text.len())).root?;
+        let [entry] = root.entries()? else { return None };
+        match &entry.value.value {
+            Value::List(items, _) if items.len() == 1 => Some(items[0].scalar()?.text.clone()),
+            _ => None,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_name_is_read_as_it_was_spelt(name in "[a-c \"'\\\\#,:\\[\\]{}&*!|>%@`~?./-]{0,6}|\\PC{1,5}|[\\x00-\\x1f\\x7f\u{85}\u{a0}\u{feff}\u{2028}\u{202f}\u{fffe}ab\"'\\\\ ]{1,6}") {
+            prop_assume!(!name.is_empty());
+            prop_assert_eq!(read(&spell(&name)), Some(name.clone()), "{}", spell(&name));
+            prop_assert_eq!(read(&quote(&name)), Some(name));
+        }
+    }
 }

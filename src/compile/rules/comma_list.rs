@@ -38,7 +38,7 @@ pub(crate) fn check(file: &ForkFile, entry: &Entry, item: &Node, parts: &[String
         .report(&RULE, item.place(), "a comma list in one text is read as several names here, but not everywhere")
         .label("several names in one text")
         .help(format!("write a list: `{key}: [{}]`", brief(&list)));
-    let one_line = item.scalar().is_some_and(|scalar| scalar.style != Style::Block) && !file.words(item.span).contains('\n');
+    let one_line = item.scalar().is_some_and(|scalar| scalar.style != Style::Block) && !file.words(item.span).contains(['\n', '\r']);
     match is_listed(entry) {
         None if one_line => {
             draft.safe("write a list", item.span, format!("[{list}]"));

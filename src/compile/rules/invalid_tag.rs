@@ -1,6 +1,7 @@
 //! `invalid-tag`
 
 use crate::compile::findings::Findings;
+use crate::compile::lower::trimmed;
 use crate::syntax::yaml::{Node, Plain};
 
 rule! {
@@ -32,8 +33,8 @@ rule! {
 pub(crate) fn check<'a>(item: &'a Node, out: &mut Findings) -> Option<&'a str> {
     let why = match item.scalar() {
         None => item.kind(),
-        Some(scalar) if scalar.plain() == Plain::Null || scalar.text.trim().is_empty() => "empty",
-        Some(scalar) if scalar.text.trim().contains(char::is_control) => "a text with control characters",
+        Some(scalar) if scalar.plain() == Plain::Null || trimmed(&scalar.text).is_empty() => "empty",
+        Some(scalar) if trimmed(&scalar.text).contains(char::is_control) => "a text with control characters",
         Some(scalar) => return Some(&scalar.text),
     };
     out.report(&RULE, item.place(), format!("a tag cannot be {why}; it is ignored"))
