@@ -68,7 +68,7 @@ impl State {
                     let TaskNotice { outcome, report, usage, .. } = notice;
                     run.finish(work.now, outcome, report, usage);
                 }
-                genuine | (is_foreign && ends_pause)
+                genuine || (is_foreign && ends_pause)
             }),
         };
         if genuine {

@@ -18,7 +18,8 @@ pub(super) fn run() -> Result<ExitCode, CliError> {
     let home = Home::from_env()?;
     let mut client = Client::new(&home);
     match client.ask(&Request::Leave, Absence::Accept, PATIENCE) {
-        Ok(Reply::Done) => {}
+        // One that is slow may yet hear what it was told.
+        Ok(Reply::Done) | Err(ClientError::Slow | ClientError::Broken(_)) => {}
         Err(ClientError::Absent) => {
             output::say("No daemon is running.\n")?;
             return Ok(ExitCode::SUCCESS);
@@ -27,8 +28,6 @@ pub(super) fn run() -> Result<ExitCode, CliError> {
         Ok(_) | Err(ClientError::Outdated(_) | ClientError::OtherProtocol(_) | ClientError::Garbled) => {
             client.retire(Instant::now() + PATIENCE.connection);
         }
-        // It may yet hear what it was told.
-        Err(ClientError::Slow | ClientError::Broken(_)) => {}
         Err(error) => return Err(trouble(&error)),
     }
     if has_left(&home, LEAVING) {
