@@ -14,6 +14,7 @@ use autofork::text::Span;
 use gen_lsp_types as lsp;
 
 use super::Refusal;
+use super::settings::first;
 use super::target::{floor, line_around};
 use crate::position::Text;
 use crate::view::{Content, View};
@@ -48,8 +49,9 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     fn new(text: &'a Text, offset: usize) -> Self {
         let text = text.as_str();
-        let offset = floor(text, offset);
-        Self { text, offset, line: line_around(text, offset) }
+        let offset = floor(text, offset).max(first(text));
+        let line = line_around(text, offset);
+        Self { text, offset, line: Span::new(line.start().max(first(text)), line.end()) }
     }
 
     /// The line up to the cursor.

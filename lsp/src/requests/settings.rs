@@ -1,16 +1,21 @@
 //! A configuration, line by line: while somebody types it is mostly no TOML yet.
 
 use autofork::syntax::envelope;
-use autofork::text::Span;
+use autofork::text::{BYTE_ORDER_MARK, Span};
 
-/// All lines of a text.
+/// All lines of a text, a byte order mark aside.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Span> {
-    envelope::lines(text, Span::new(0, text.len()))
+    envelope::lines(text, Span::new(first(text), text.len()))
+}
+
+/// Where the first line begins: behind the byte order mark.
+pub(crate) fn first(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
 }
 
 /// The table that a line of a configuration lies in.
 pub(crate) fn table_at(text: &str, offset: usize) -> Option<&str> {
-    let above = envelope::lines(text, Span::new(0, offset));
+    let above = envelope::lines(text, Span::new(first(text).min(offset), offset));
     above.filter_map(|line| header(text, line)).last().map(|(table, _)| table)
 }
 

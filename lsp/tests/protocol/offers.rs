@@ -65,6 +65,37 @@ fn what_is_taken_goes_where_it_belongs() {
 }
 
 #[test]
+fn the_first_key_is_offered_while_the_frontmatter_is_open() {
+    let mut client = started(&NAMES);
+    for text in ["---\n|", "---\nf|", "---\nfork|\n\nTidy.\n", "---\ndescription: x\nfo|"] {
+        let offers = offered(&mut client, "new.md", text);
+        assert!(["fork", "overlap"].iter().all(|key| offers.iter().any(|offer| offer == key)), "{text}: {offers:?}");
+    }
+    assert!(offered(&mut client, "new.md", "---\nfork: true\n  |\n---\nTidy.\n").is_empty(), "it has its value");
+}
+
+#[test]
+fn thousands_of_names_are_not_tried_one_by_one() {
+    let names: Vec<String> = (0..200).map(|number| format!("größe v1.{number} due.md")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, NAMES[1].1)).collect();
+    let mut client = started(&files);
+    let offers = offered(&mut client, "new.md", "---\nfork: true\nafter: [|]\n---\nTidy.\n");
+    assert_eq!(offers.len(), 200, "more than are tried");
+}
+
+#[test]
+fn a_configuration_with_a_byte_order_mark_is_like_any_and_what_is_typed_is_not_offered_back() {
+    let mut client = started(&NAMES);
+    assert!(offered(&mut client, "config.toml", "\u{feff}[lint]\nun|\n").contains(&"unknown-key".to_owned()));
+    let taken = after_taking(&mut client, "config.toml", "\u{feff}sess|", "session_timeout").unwrap();
+    assert!(taken.starts_with("\u{feff}session_timeout"), "{taken:?}");
+    for text in ["disable_tags = [\"no|\"]", "enable_tags = [\"x\", \"no|\"]", "[tag_throttles]\nno| = \"1h\""] {
+        let offers = offered(&mut client, "config.toml", text);
+        assert!(offers.contains(&"notes".to_owned()) && !offers.contains(&"no".to_owned()), "{text}: {offers:?}");
+    }
+}
+
+#[test]
 fn where_nothing_fits_nothing_is_offered() {
     let mut client = started(&NAMES);
     for part in [
@@ -80,6 +111,12 @@ fn where_nothing_fits_nothing_is_offered() {
         "run_on:\n  idle: 15m\n  |",
         "tags:\n  - notes # why\n  - c+d\n  - |",
         "after: [b, due list, \"2024\", \"é\u{1f41b}\", |]",
+        "run_on:\n  - idle\n|\n  - context_used: 80%",
+        "after:\n  - b\nth|\n  - 2024",
+        "description: >\n  first\n|\n  second",
+        "description: \"first\n|\n  second\"",
+        "overlap: true\n  |",
+        "throttle: 1h\n  |",
     ] {
         let offers = offered(&mut client, "new.md", &format!("---\nfork: true\n{part}\n---\nTidy.\n"));
         assert!(offers.is_empty(), "{part}: {offers:?}");

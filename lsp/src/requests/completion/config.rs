@@ -76,7 +76,8 @@ fn keys(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, table: Option<&str>)
         }
         Some("tag_throttles") => {
             let free = names::tags(file.linkage).into_iter().map(|tag| (tag, key(tag)));
-            let free = free.filter(|(tag, _)| !used.contains(tag));
+            let here = span.of(cursor.text);
+            let free = free.filter(|(tag, _)| *tag != here && !used.contains(tag));
             free.map(|(_, key)| offer(&key, String::new(), "{} = \"${1:30m}\"")).collect()
         }
         Some(_) => Vec::new(),
@@ -142,7 +143,9 @@ fn values(
             let is_taken = |tag: &str| {
                 others.iter().any(|other| other.contains(&quoted(tag)) || other.contains(&format!("'{tag}'")))
             };
-            let free = names::tags(file.linkage).into_iter().filter(|tag| !is_taken(tag));
+            // The word at the cursor is a tag only because it is being typed.
+            let here = part.span.of(text).trim_matches(['"', '\'']);
+            let free = names::tags(file.linkage).into_iter().filter(|tag| *tag != here && !is_taken(tag));
             free.map(|tag| offer(tag, Promise::Tag)).collect()
         }
         _ if setting.depth > 0 => Vec::new(),

@@ -41,7 +41,7 @@ pub(super) fn offers(file: &File<'_>, compiled: &CompiledFile, cursor: &Cursor<'
     if let Some(at) = inside.as_ref().and_then(|(_, _, scan)| scan.comment).or(alone) {
         return in_comment(cursor, at);
     }
-    let is_open = inside.as_ref().is_some_and(|(_, _, scan)| scan.depth > 0 && scan.quote.is_none());
+    let is_open = inside.as_ref().is_some_and(|(_, _, scan)| scan.depth > 0 || scan.quote.is_some());
     if !is_open && !before.contains(':') && !before.starts_with([' ', '\t', '-', '[']) {
         return keys(cursor, frontmatter);
     }
@@ -113,7 +113,8 @@ fn keys(cursor: &Cursor<'_>, frontmatter: Span) -> Vec<Offer> {
     let below = Span::new(cursor.line.end(), frontmatter.end().max(cursor.line.end())).of(cursor.text);
     let goes_on = below.trim_start_matches(['\n', '\r']).starts_with([' ', '\t', '-']);
     let has_value = has_colon && (rest.len() > 1 || goes_on);
-    if !has_colon && !rest.is_empty() {
+    // What goes on below belongs to the key above.
+    if !has_colon && (!rest.is_empty() || goes_on) {
         return Vec::new();
     }
     let order = ["fork", "description", "run_on", "throttle", "after", "overlap", "tags"];
@@ -160,7 +161,7 @@ fn overlaps(left: Span, right: Span) -> bool {
 }
 
 fn values(item: &Item<'_>, scan: &Scan, key: &'static str, values: &[&str]) -> Vec<Offer> {
-    if item.quote.is_some() || scan.depth > 0 {
+    if item.quote.is_some() || scan.depth > 0 || !item.is_whole() {
         return Vec::new();
     }
     let offer = |value: &&str| {

@@ -199,6 +199,11 @@ pub(super) fn misses_comma(behind: &str) -> bool {
 }
 
 impl Item<'_> {
+    /// Whether it is the whole value, on the line of its key.
+    pub(super) fn is_whole(&self) -> bool {
+        self.form == Form::Alone
+    }
+
     /// A name in place of the item, in quotes where it needs them.
     pub(super) fn spelt(&self, name: &str) -> String {
         match (self.quote, self.form) {

@@ -35,7 +35,7 @@ impl Promise {
     }
 
     fn counts(self, rule: &str) -> bool {
-        matches!(rule, "yaml-syntax" | "unclosed-frontmatter" | "toml-syntax" | "duplicate-key")
+        matches!(rule, "yaml-syntax" | "toml-syntax" | "duplicate-key")
             || self != Self::Key
                 && (matches!(rule, "unknown-moment" | "malformed-moment")
                     || rule.starts_with("invalid-")
@@ -98,9 +98,18 @@ pub(super) fn in_config(file: &File<'_>, layer: Layer, cursor: &Cursor<'_>, offe
     })
 }
 
-/// The offers that are good. Of those that are spelt plainly in one way one stands for all, for there may be thousands.
+/// So many offers are tried one by one; of each a whole file is compiled, and somebody waits.
+const MOST_TRIALS: usize = 50;
+
+/// The offers that are good. Of those that are spelt in one way, with quotes or without, one stands for all, for there may
+/// be thousands; where the names are odder than that and too many, the rest is left out.
 fn keep(cursor: &Cursor<'_>, mut offers: Vec<Offer>, is_good: impl Fn(&Offer) -> bool) -> Vec<Offer> {
-    let mut known: HashMap<(Span, Promise, String), bool> = HashMap::new();
+    let mut known: HashMap<(Span, Promise, bool, String), bool> = HashMap::new();
+    let mut trials = 0;
+    let mut is_good = |offer: &Offer| {
+        trials += 1;
+        trials <= MOST_TRIALS && is_good(offer)
+    };
     offers.retain(|offer| {
         let is_around = offer.span.start() <= cursor.offset && cursor.offset <= offer.span.end();
         let is_on_line = cursor.line.start() <= offer.span.start() && offer.span.end() <= cursor.line.end();
@@ -110,20 +119,22 @@ fn keep(cursor: &Cursor<'_>, mut offers: Vec<Offer>, is_good: impl Fn(&Offer) ->
         if !is_around || !is_on_line {
             return false;
         }
-        if !offer.promise.is_for_all() || !is_plain(&offer.label) {
+        if !offer.promise.is_for_all() || !is_ordinary(&offer.label) {
             return is_good(offer);
         }
-        let way = (offer.span, offer.promise, offer.insert.replacen(&offer.label, "\0", 1));
+        let bare = spell(&offer.label) == offer.label;
+        let way = (offer.span, offer.promise, bare, offer.insert.replacen(&offer.label, "\0", 1));
         *known.entry(way).or_insert_with(|| is_good(offer))
     });
     offers
 }
 
-/// Whether a word means itself wherever a word may stand.
-fn is_plain(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_alphabetic())
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-        && spell(word) == word
+/// Whether nothing in a word has to be escaped, wherever it stands.
+fn is_ordinary(word: &str) -> bool {
+    let may_stand_inside = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | ' ');
+    word.starts_with(char::is_alphanumeric)
+        && word.ends_with(char::is_alphanumeric)
+        && word.chars().all(may_stand_inside)
 }
 
 /// Whether a fork is what was promised, and what was not spoken of is what it was.
