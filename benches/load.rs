@@ -1,8 +1,8 @@
 //! The daemon under load: 500 parked sessions, 100 000 hooks from 50 clients at once, and a daemon that is killed now and
-//! then. Run with `cargo bench --bench load`; it takes some eight minutes.
+//! then. Run with `cargo bench --bench load`; it takes some fifteen minutes.
 //!
-//! It is played twice. First each client rests between its turns, as people do: so long that the machine is busy for
-//! about half of the time. Then none rests, and since every hook is a process of its own, most of what is measured is what
+//! It is played twice. First each client rests for some seconds between its turns, which is still much less than people do,
+//! so that the machine is busy for about a quarter of the time. Then none rests, and since every hook is a process of its own, most of what is measured is what
 //! processes cost: with 50 of them at once on two cores each waits for the others. `/bin/true` is run among them for
 //! comparison, and what the daemon itself takes to answer as many at once is measured without processes.
 //!
@@ -25,7 +25,7 @@ const CLIENTS: usize = 50;
 const HOOKS_PER_ROUND: usize = 11;
 
 /// A client's rest between rounds, if it rests.
-const REST: Duration = Duration::from_millis(1500);
+const REST: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     let faults = played(REST) + played(Duration::ZERO);
