@@ -77,9 +77,6 @@ pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
 fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
     db.busy_timeout(Duration::from_millis(250))?;
     db.pragma_update(None, "journal_mode", "WAL")?;
-    // Everybody waits while the log is brought into the database, for tens of milliseconds on a slow disk. So that is done
-    // when it has grown to 16 MB, in place of SQLite's 4.
-    db.pragma_update(None, "wal_autocheckpoint", 4000)?;
     // In WAL mode this loses nothing when the process dies, which is what happens; a power cut may cost the last
     // few entries, but never the database.
     db.pragma_update(None, "synchronous", "NORMAL")?;
