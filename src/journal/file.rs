@@ -64,8 +64,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
     // SQLite gives its companions the mode of the database.
     files::open(path, Access::Append).map_err(|error| JournalError::File(path.to_owned(), error))?;
     let database = |error| JournalError::Database(path.to_owned(), error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = Connection::open_with_flags(path, flags).map_err(database)?;
+    let mut db = connect(path).map_err(database)?;
     let format: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(database)?;
     if format > FORMAT {
         return Err(JournalError::Newer { path: path.to_owned(), format });
@@ -74,15 +73,23 @@ pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
     Ok(db)
 }
 
-fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
+/// A connection to the database that is there, to be used by one thread at a time.
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(Duration::from_millis(250))?;
+    // Half a megabyte: the daemon is to stay small.
+    db.pragma_update(None, "cache_size", -512)?;
+    Ok(db)
+}
+
+fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "WAL")?;
     // In WAL mode this loses nothing when the process dies, which is what happens; a power cut may cost the last
     // few entries, but never the database.
     db.pragma_update(None, "synchronous", "NORMAL")?;
-    // Half a megabyte: the daemon is to stay small.
-    db.pragma_update(None, "cache_size", -512)?;
-    db.pragma_update(None, "journal_size_limit", 1024 * 1024)?;
+    // As long as the log gets on a machine that is never idle: to cut it takes tens of milliseconds. It goes with the daemon.
+    db.pragma_update(None, "journal_size_limit", 32 * 1024 * 1024)?;
     if format < FORMAT {
         let transaction = db.transaction()?;
         if format == 0 {

@@ -8,6 +8,7 @@
 //! One [`Journal::commit`] is one transaction: an entry together with the tickets of the wake it caused. So a wake
 //! that was sent is always one that the next life of the daemon knows of.
 
+mod checkpoints;
 mod entry;
 mod file;
 mod history;
@@ -26,6 +27,7 @@ use crate::engine::{Record, State, TicketId};
 use crate::host::protocol::{Instructions, Token};
 use crate::ir::Programs;
 
+use self::checkpoints::Checkpoints;
 use self::file::Numbers;
 use self::holder::Hold;
 
@@ -101,6 +103,7 @@ impl std::error::Error for JournalError {}
 #[derive(Debug)]
 pub struct Journal {
     db: Connection,
+    checkpoints: Checkpoints,
     path: PathBuf,
     /// The files that are open, by which they are known at their paths.
     numbers: Numbers,
@@ -184,8 +187,10 @@ impl Journal {
                 folded.unreadable
             )]
         };
+        let checkpoints = Checkpoints::begin(&mut db, path);
         let journal = Self {
             db,
+            checkpoints,
             path: path.to_owned(),
             numbers: Numbers::at(path),
             hold,
@@ -286,7 +291,9 @@ impl Journal {
         let mut db = file::open(&self.path)?;
         self.hold = holder::take(&mut db).map_err(|error| self.database(error))?;
         // Closing the old one leaves the companions of the new one alone, since its own file is not at its path.
+        let checkpoints = Checkpoints::begin(&mut db, &self.path);
         self.db = db;
+        self.checkpoints = checkpoints;
         self.numbers = Numbers::at(&self.path);
         let found = aside.map_or_else(
             || "removed".to_owned(),
