@@ -1,8 +1,9 @@
 //! The daemon: one process per user that holds the state and waits with the sessions.
 //!
 //! A current-thread runtime. One task, the actor, owns the state, the journal and the parked hooks; each connection
-//! is a task that talks to it through channels; programs are compiled on a thread of their own. No policy: what
-//! happens is told to the engine, and what the engine asks for is done.
+//! is a task that talks to it through channels; programs are compiled on a thread of their own, and the journal
+//! has one that brings its log into the database. No policy: what happens is told to the engine, and what the engine asks
+//! for is done.
 //!
 //! Between the engine's deadlines nothing wakes up in here: there is no periodic timer.
 

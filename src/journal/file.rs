@@ -73,22 +73,27 @@ pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
     Ok(db)
 }
 
-/// A connection to the database that is there, to be used by one thread at a time.
+/// A connection to the database that is there, to be used by one thread at a time. Nothing was read yet: what is from a
+/// newer version may not even be readable beyond its format.
 pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags)?;
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+/// Makes a connection as patient and as small as the daemon can bear.
+pub(super) fn tune(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(Duration::from_millis(250))?;
-    // Half a megabyte: the daemon is to stay small.
-    db.pragma_update(None, "cache_size", -512)?;
-    Ok(db)
+    // Half a megabyte.
+    db.pragma_update(None, "cache_size", -512)
 }
 
 fn prepare(db: &mut Connection, format: u32) -> rusqlite::Result<()> {
+    tune(db)?;
     db.pragma_update(None, "journal_mode", "WAL")?;
     // In WAL mode this loses nothing when the process dies, which is what happens; a power cut may cost the last
     // few entries, but never the database.
     db.pragma_update(None, "synchronous", "NORMAL")?;
-    // As long as the log gets on a machine that is never idle: to cut it takes tens of milliseconds. It goes with the daemon.
+    // As long as the log gets on a machine that is never idle: to cut it takes tens of milliseconds. It goes when the
+    // daemon leaves.
     db.pragma_update(None, "journal_size_limit", 32 * 1024 * 1024)?;
     if format < FORMAT {
         let transaction = db.transaction()?;

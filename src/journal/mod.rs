@@ -175,6 +175,7 @@ impl Journal {
     fn open_as_it_is(path: &Path) -> Result<Opened, JournalError> {
         let database = |error| JournalError::Database(path.to_owned(), error);
         let mut db = file::open(path)?;
+        let numbers = Numbers::at(path);
         // First of all: from here on nobody adds anything that would not be read.
         let hold = holder::take(&mut db).map_err(database)?;
         let (mut state, mut programs, seq) = entry::read_snapshot(&db).map_err(database)?.unwrap_or_default();
@@ -192,7 +193,7 @@ impl Journal {
             db,
             checkpoints,
             path: path.to_owned(),
-            numbers: Numbers::at(path),
+            numbers,
             hold,
             overtaken: false,
             notes: Vec::new(),
@@ -289,12 +290,11 @@ impl Journal {
     fn put_back(&mut self) -> Result<(), JournalError> {
         let aside = file::put_back(&self.db, self.numbers, &self.path)?;
         let mut db = file::open(&self.path)?;
+        let numbers = Numbers::at(&self.path);
         self.hold = holder::take(&mut db).map_err(|error| self.database(error))?;
-        // Closing the old one leaves the companions of the new one alone, since its own file is not at its path.
         let checkpoints = Checkpoints::begin(&mut db, &self.path);
-        self.db = db;
-        self.checkpoints = checkpoints;
-        self.numbers = Numbers::at(&self.path);
+        // Closing the old connections leaves the companions of the new ones alone, since their own file is not at its path.
+        (self.db, self.checkpoints, self.numbers) = (db, checkpoints, numbers);
         let found = aside.map_or_else(
             || "removed".to_owned(),
             |aside| format!("replaced by a file that is at {} now", aside.display()),

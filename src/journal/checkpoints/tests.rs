@@ -10,7 +10,7 @@ use super::*;
 /// A thread is waited for no longer than this: the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How often it is looked for. Whoever writes all the time gets no log that begins anew.
+/// How often it is looked for.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A hundred pages and a bit.
@@ -42,6 +42,11 @@ fn times_begun_anew(path: &Path) -> u32 {
     u32::from_be_bytes(number)
 }
 
+/// At how many pages SQLite does it by itself; never if zero.
+fn sqlite_does_it_at(db: &Connection) -> i64 {
+    db.pragma_query_value(None, "wal_autocheckpoint", |row| row.get(0)).unwrap()
+}
+
 /// Writes what makes a checkpoint due.
 fn write_much(db: &Connection) {
     for _ in 0..10 {
@@ -54,15 +59,23 @@ fn a_log_that_has_grown_is_brought_in_and_begins_anew() {
     let folder = tempfile::tempdir().unwrap();
     let (path, mut db) = database(folder.path());
     let checkpoints = Checkpoints::begin(&mut db, &path);
-    write_much(&db);
+    assert!(checkpoints.0.is_some());
+    assert_eq!(sqlite_does_it_at(&db), 0);
     let begun = times_begun_anew(&path);
+    write_much(&db);
     let waiting_since = Instant::now();
-    while times_begun_anew(&path) == begun {
+    while length(&path) < 10 * BLOB {
         assert!(waiting_since.elapsed() < PATIENCE, "it is not brought in");
         thread::sleep(LOOK_AGAIN);
+    }
+    // Whoever writes all the time gets no log that begins anew.
+    let mut pause = LOOK_AGAIN;
+    while times_begun_anew(&path) == begun {
+        assert!(waiting_since.elapsed() < PATIENCE, "the log does not begin anew");
+        thread::sleep(pause);
+        pause *= 2;
         db.execute("INSERT INTO filler VALUES (1)", []).unwrap();
     }
-    assert!(length(&path) >= 10 * BLOB);
     drop(db);
     drop(checkpoints);
     assert!(!log(&path).exists(), "the last one to close brings in the rest");
@@ -74,6 +87,7 @@ fn without_a_connection_for_it_the_writer_does_it() {
     let (path, mut db) = database(folder.path());
     let checkpoints = Checkpoints::begin(&mut db, &folder.path().join("nowhere").join("some.db"));
     assert!(checkpoints.0.is_none());
+    assert_eq!(sqlite_does_it_at(&db), 1000);
     write_much(&db);
     assert!(length(&path) >= 10 * BLOB);
 }
