@@ -23,8 +23,9 @@ const PAGES: c_int = 1000;
 /// begin anew.
 const TOO_MANY_PAGES: c_int = 8 * PAGES;
 
-/// Earlier ones could lose what was written at the very moment when another connection let the log begin anew. Ours comes
-/// with a later one, but who packages the program may bring the system's.
+/// Earlier ones damage a database, very rarely, when the log begins anew while it is brought in a second time
+/// (<https://www.sqlite.org/wal.html#walresetbug>). A later one is built in, but who packages the program may take the
+/// system's instead.
 const SAFE_SQLITE: i32 = 3_051_003;
 
 /// How often it is tried again at once when something was written meanwhile. Each time there is less to do.
