@@ -137,6 +137,7 @@ fn play_crowd(stage: &Stage, plan: Plan, folk: &mut Folk, ledger: &mut Ledger, o
     let mut typist = Person::new(stage, &stage.project(), "typist".to_owned(), folk.newcomer());
     typist.start();
     thread::scope(|scope| {
+        let at_the_end = AtTheEnd(&over);
         let playing: Vec<_> = players
             .iter_mut()
             .zip(0..)
@@ -188,13 +189,23 @@ fn play_crowd(stage: &Stage, plan: Plan, folk: &mut Folk, ledger: &mut Ledger, o
             player.join().expect("a player does not panic");
         }
         outcome.took = began.elapsed();
-        over.store(true, Ordering::Relaxed);
+        drop(at_the_end);
         outcome.typed = typing.join().expect("it does not panic");
         outcome.memory = watching.join().expect("it does not panic");
     });
     ledger.told(std::mem::take(&mut typist.told));
     for player in &mut players {
         player.hand_over(ledger, outcome);
+    }
+}
+
+/// Says that it is over when it is dropped, also by a panic: or those who go on until then would be waited for for ever.
+#[derive(Debug)]
+struct AtTheEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtTheEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
