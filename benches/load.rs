@@ -1,10 +1,11 @@
 //! The daemon under load: 500 parked sessions, 100 000 hooks from 50 clients at once, and a daemon that is killed now and
 //! then. Run with `cargo bench --bench load`; it takes some fifteen minutes.
 //!
-//! It is played twice. First each client rests for some seconds between its turns, which is still much less than people do,
-//! so that the machine is busy for about a quarter of the time. Then none rests, and since every hook is a process of its own, most of what is measured is what
-//! processes cost: with 50 of them at once on two cores each waits for the others. `/bin/true` is run among them for
-//! comparison, and what the daemon itself takes to answer as many at once is measured without processes.
+//! It is played twice. First each client rests for some seconds between its turns, which is still much less than people
+//! do, so that the machine is busy for about a quarter of the time. Then none rests, and since every hook is a process of
+//! its own, most of what is measured is what processes cost: with 50 of them at once on two cores each waits for the
+//! others. `/bin/true` is run among them for comparison, and what the daemon itself takes to answer as many at once is
+//! measured without processes.
 //!
 //! `AUTOFORK_BIN` names another binary to measure, `AUTOFORK_LOAD` another number of hooks. What must hold is checked as
 //! in `tests/daemon/load.rs`; a fault is printed, and fails the run.
